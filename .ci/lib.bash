@@ -55,6 +55,16 @@ debian() {
     quietly "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y "$@"
 }
 
+# advisories ARGUMENT..: checks a Cargo.lock against the database of advisories, where cargo-deny and the database can be had. The
+# arguments are those of cargo deny, such as a manifest.
+advisories() {
+    if cargo deny --version >/dev/null 2>&1 && timeout 120 cargo deny "$@" --config .ci/deny.toml fetch db >"$work/out" 2>&1; then
+        cargo deny "$@" --config .ci/deny.toml --log-level error check advisories
+    else
+        printf 'cargo-deny or its database cannot be had here: advisories were NOT checked\n'
+    fi
+}
+
 # The binaries of the unit tests and suites of the libraries, built if need be.
 test_binaries() {
     # What a suite runs as a process is built with it, and is none of them.

@@ -4,16 +4,19 @@
 //! the embedded fake logs in first. The exit code is 0 when a token was printed, 1 when none is available now, 2 for
 //! wrong options, and, unlike in other examples, 3 when the user has to log in again: a script has to distinguish that from
 //! an outage. With `--status` it prints who is logged in and the state of the session, with the same exit codes; it then
-//! sends nothing, renews nothing and prints no token.
+//! sends nothing, renews nothing and prints no token. For that the file is enough; the options of the login add why a session ended.
 
 mod cli;
 mod login_options;
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
-use envd_sdk::auth::{Inspection, Provider, ProviderBuilder, SessionState, TokenManager};
+use envd_sdk::auth::{
+    FileStore, Inspection, Provider, ProviderBuilder, SessionState, TokenManager, TokenStore,
+};
 use envd_sdk::fake::Fake;
 use envd_sdk::{Error, ErrorKind};
 
@@ -32,24 +35,19 @@ async fn main() -> ExitCode {
     if options.json {
         return cli::refuse("--json is an option of login", &usage);
     }
-    let is_fake = options.names_no_provider();
-    let outcome = if is_fake && !(options.status && options.store.is_some()) {
-        from_the_fake(&options).await
-    } else if options.store.is_none() {
-        return cli::refuse("--store FILE is needed, the file that login wrote", &usage);
-    } else {
-        let provider = if is_fake {
-            Ok(unknown_provider())
-        } else {
-            options.provider().await
-        };
-        match provider.and_then(ProviderBuilder::build) {
+    let outcome = match (&options.store, options.names_no_provider()) {
+        (Some(file), true) if options.status => status_of_the_file(&options, file).await,
+        (_, true) => from_the_fake(&options).await,
+        (None, false) => {
+            return cli::refuse("--store FILE is needed, the file that login wrote", &usage);
+        }
+        (Some(_), false) => match options.provider().await.and_then(ProviderBuilder::build) {
             Ok(provider) => from_the_file(&options, provider).await,
             Err(error) if error.kind() == ErrorKind::Config => {
                 return cli::refuse(chain(&error), &usage);
             }
             Err(error) => Err(options.explained(error)),
-        }
+        },
     };
     match outcome {
         Ok(code) => code,
@@ -106,9 +104,64 @@ async fn from_the_fake(options: &Options) -> Result<ExitCode, Failure> {
     }
 }
 
-/// For a status without the options of the login: whether there is one. It is another client's, so no more of it is shown.
-fn unknown_provider() -> ProviderBuilder {
-    Provider::builder("unknown").token_url("http://127.0.0.1/")
+/// What the file says of itself. Without the options of the login there is no manager: the tokens belong to a client.
+async fn status_of_the_file(options: &Options, file: &Path) -> Result<ExitCode, Failure> {
+    let store = FileStore::new(file);
+    let mut lines = vec![
+        ("account", "default".to_owned()),
+        ("store", store.describe()),
+    ];
+    let stored = store.load("default").await;
+    let tokens = stored.as_ref().ok().and_then(Option::as_ref);
+    let tokens = tokens.map(|stored| stored.record.tokens());
+    let (state, code) = match (&stored, tokens) {
+        (Err(error), _) => {
+            let error = Error::from(error.clone());
+            lines.push(("store error", options.store_error(&error)));
+            ("unknown", ExitCode::FAILURE)
+        }
+        (_, None) => ("logged out", ExitCode::from(3)),
+        (_, Some(tokens)) => {
+            let ends = Some(tokens.expires_at()).filter(|end| *end > tokens.issued_at());
+            lines.extend(lines_of(tokens.generation(), tokens.subject()));
+            lines.extend([
+                ("logged in at", time_or_unknown(tokens.logged_in_at())),
+                ("renewed at", time_or_unknown(Some(tokens.issued_at()))),
+                ("access token ends", time_or_unknown(ends)),
+            ]);
+            if tokens.refresh_token().is_some() || tokens.expires_at() > SystemTime::now() {
+                ("logged in", ExitCode::SUCCESS)
+            } else {
+                ("the session has ended", ExitCode::from(3))
+            }
+        }
+    };
+    lines.insert(0, ("state", state.to_owned()));
+    let marked = stored.ok().flatten();
+    if let Some(began_at) = marked.and_then(|stored| stored.record.refresh_began_at()) {
+        lines.push(("unfinished refresh since", cli::time(began_at)));
+    }
+    print_lines(lines, code)
+}
+
+fn lines_of(generation: u64, subject: Option<&str>) -> [(&'static str, String); 2] {
+    [
+        ("user", subject.unwrap_or("unknown").to_owned()),
+        ("generation", generation.to_string()),
+    ]
+}
+
+fn time_or_unknown(time: Option<SystemTime>) -> String {
+    time.map_or_else(|| "unknown".to_owned(), cli::time)
+}
+
+fn print_lines(lines: Vec<(&str, String)>, code: ExitCode) -> Result<ExitCode, Failure> {
+    let mut out = io::stdout().lock();
+    for (name, value) in lines {
+        writeln!(out, "{name}: {}", printable(value))?;
+    }
+    out.flush()?;
+    Ok(code)
 }
 
 fn print_status(options: &Options, session: &Inspection) -> Result<ExitCode, Failure> {
@@ -122,7 +175,6 @@ fn print_status(options: &Options, session: &Inspection) -> Result<ExitCode, Fai
         SessionState::LoggedOut => ("logged out".to_owned(), ExitCode::from(3)),
         _ => ("unknown".to_owned(), ExitCode::FAILURE),
     };
-    let time = |time: Option<SystemTime>| time.map_or_else(|| "unknown".to_owned(), cli::time);
     let mut lines = vec![
         ("state", state),
         ("account", session.account.clone()),
@@ -132,14 +184,15 @@ fn print_status(options: &Options, session: &Inspection) -> Result<ExitCode, Fai
         lines.push(("store error", options.store_error(error)));
     }
     if let Some(generation) = session.generation {
-        let subject = session.subject.clone();
+        lines.extend(lines_of(generation, session.subject.as_deref()));
         lines.extend([
-            ("user", subject.unwrap_or_else(|| "unknown".to_owned())),
-            ("logged in at", time(session.logged_in_at)),
-            ("renewed at", time(session.renewed_at)),
-            ("access token ends", time(session.access_token_ends_at)),
-            ("session ends", time(session.session_ends_at)),
-            ("generation", generation.to_string()),
+            ("logged in at", time_or_unknown(session.logged_in_at)),
+            ("renewed at", time_or_unknown(session.renewed_at)),
+            (
+                "access token ends",
+                time_or_unknown(session.access_token_ends_at),
+            ),
+            ("session ends", time_or_unknown(session.session_ends_at)),
             (
                 "stored",
                 if session.is_stored { "yes" } else { "no" }.to_owned(),
@@ -147,17 +200,12 @@ fn print_status(options: &Options, session: &Inspection) -> Result<ExitCode, Fai
         ]);
     }
     if let Some(began_at) = session.refresh_began_at {
-        lines.push(("unfinished refresh since", time(Some(began_at))));
+        lines.push(("unfinished refresh since", cli::time(began_at)));
     }
     if let Some(failure) = &session.last_failure {
         let text = options.store_error(&failure.error);
-        let text = format!("{text} ({})", time(Some(failure.at)));
+        let text = format!("{text} ({})", cli::time(failure.at));
         lines.push(("last failure", text));
     }
-    let mut out = io::stdout().lock();
-    for (name, value) in lines {
-        writeln!(out, "{name}: {}", printable(value))?;
-    }
-    out.flush()?;
-    Ok(code)
+    print_lines(lines, code)
 }

@@ -18,7 +18,7 @@ use envd_sdk::register::{Lookup, PropertySearch};
 use envd_sdk::validate::{Context, Item, ItemKind, Questionnaire, Report};
 use envd_sdk::{Account, Client, Outcome};
 
-use cli::{Failure, printable};
+use cli::{Failure, printable, say};
 use settings::Settings;
 use table::consignments::Consignments;
 
@@ -39,19 +39,19 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), Failure> {
     let settings = Settings::read().await?;
-    println!("1. {}.", settings.describe());
+    say!("1. {}.", settings.describe());
     if settings.is_fake() {
         let now = Day::today_in(Jurisdiction::Qld, settings.clock().now());
-        println!("   Its clock stands still at {now}, so that each run shows the same.");
+        say!("   Its clock stands still at {now}, so that each run shows the same.");
     }
 
     let (client, manager) = log_in(&settings).await?;
     let user = client.registered_user().await?.value;
     let accounts = user.accounts.len();
-    println!("2. Logged in. The user has {accounts} accounts.");
+    say!("2. Logged in. The user has {accounts} accounts.");
 
     let account = client.account(Settings::account_id(&user)?);
-    println!("3. The account used is {}.", printable(account.id()));
+    say!("3. The account used is {}.", printable(account.id()));
 
     // The property is in Queensland, so the date of the declaration is the date there.
     let today = Day::today_in(Jurisdiction::Qld, settings.clock().now());
@@ -65,20 +65,20 @@ async fn run() -> Result<(), Failure> {
     saved(account.create_comment(comment).await?);
     let copy = saved(account.copy_consignment(&number).await?);
     let copy = copy.number.ok_or("no number")?;
-    println!("10. Commented, and copied as {}.", printable(copy));
+    say!("10. Commented, and copied as {}.", printable(copy));
     let template = TemplateInput::new("Goats to Demo Meats", [FormType::Lpahrg0]);
     let template = saved(account.save_template(template).await?);
     let template = template.number.ok_or("no number")?;
-    println!("11. Saved as the template {}.", printable(template));
+    say!("11. Saved as the template {}.", printable(template));
 
     look_up(&settings).await?;
     if let Some(manager) = manager {
         match manager.logout(None).await.problems.len() {
-            0 => println!("13. Logged out."),
-            problems => println!("13. Logged out, with {problems} problems."),
+            0 => say!("13. Logged out."),
+            problems => say!("13. Logged out, with {problems} problems."),
         }
     }
-    println!("\nTry next:");
+    say!("\nTry next:");
     for (command, what) in [
         ("answer_questions", "fill in a declaration in the terminal"),
         ("find_property", "search the property register"),
@@ -87,12 +87,12 @@ async fn run() -> Result<(), Failure> {
             "the fake as a server, for curl and other languages",
         ),
     ] {
-        println!("  cargo run --example {command:18}  {what}");
+        say!("  cargo run --example {command:18}  {what}");
     }
-    println!("\nRead next:");
-    println!("  examples/quickstart.rs                  the source of what you have seen");
-    println!("  src/guide/cookbook/cookbook.md          whole programs by task");
-    println!("  {DOCUMENTATION}");
+    say!("\nRead next:");
+    say!("  examples/quickstart.rs                  the source of what you have seen");
+    say!("  src/guide/cookbook/cookbook.md          whole programs by task");
+    say!("  {DOCUMENTATION}");
     Ok(())
 }
 
@@ -101,7 +101,7 @@ fn saved<T>(outcome: Outcome<T>) -> T {
     let (record, problems) = outcome.into_parts();
     for problem in &problems {
         let code = problem.code().unwrap_or("no code");
-        println!(
+        say!(
             "   saved all the same, {}: {}",
             printable(code),
             printable(problem)
@@ -152,7 +152,7 @@ async fn check(
     let questions = client.questions().await?.value.items;
     let questionnaire = Questionnaire::prepare(&questions);
     let form = questionnaire.form(draft, context);
-    println!("4. Started a declaration of goats. It asks:");
+    say!("4. Started a declaration of goats. It asks:");
     for item in form.items().iter().flat_map(Item::descendants) {
         let kind = match item.kind {
             ItemKind::Display => continue,
@@ -160,12 +160,12 @@ async fn check(
             _ if item.findings.is_empty() => "optional",
             _ => "missing",
         };
-        println!("   {kind:8}  {}", printable(&item.text));
+        say!("   {kind:8}  {}", printable(&item.text));
     }
-    println!("5. Checked offline, with the fields beside the questions:");
+    say!("5. Checked offline, with the fields beside the questions:");
     let findings = form.report().findings().iter();
     for finding in findings.filter(|finding| finding.question.is_none()) {
-        println!(
+        say!(
             "   {:8}  {}",
             finding.severity,
             printable(finding.sentence())
@@ -182,7 +182,7 @@ async fn save_and_submit(
     let refused = account.save_consignment(draft.clone()).await;
     let refused = refused.err().ok_or("the server accepted a wrong PIC")?;
     for finding in Report::from_server_errors(refused.server_errors()).errors() {
-        println!(
+        say!(
             "6. The server refuses it: {}",
             printable(finding.sentence())
         );
@@ -199,12 +199,12 @@ async fn save_and_submit(
         .answer(AnswerInput::new("8", "No").row(0)); // Will you draw the brand?
     let record = saved(account.save_consignment(draft.clone()).await?);
     let number = record.number.ok_or("no number")?;
-    println!("7. Corrected, and saved as {}.", printable(&number));
+    say!("7. Corrected, and saved as {}.", printable(&number));
 
     draft = draft.number(&number);
     let submitted = saved(account.submit_consignment(draft).await?);
     let status = submitted.status.ok_or("no status")?;
-    println!("8. Submitted. Its status is {}.", printable(status));
+    say!("8. Submitted. Its status is {}.", printable(status));
     Ok(number)
 }
 
@@ -213,7 +213,7 @@ async fn list(account: &Account) -> Result<(), Failure> {
     let new_year = Day::parse("2026-01-01")?;
     let filter = ConsignmentFilter::default().from_day(new_year, Jurisdiction::Qld);
     let mut pages = account.consignments(&filter.page_size(5));
-    println!("9. Consignments changed this year:");
+    say!("9. Consignments changed this year:");
     let table = Consignments::new();
     println!("{}", table.headings());
     while let Some(page) = pages.next_page().await? {
@@ -230,7 +230,7 @@ async fn look_up(settings: &Settings) -> Result<(), Failure> {
     let mut found = register.search(&PropertySearch::text("yards"));
     let found = found.next_page().await?.ok_or("no first page")?;
     let yards = found.records.len();
-    println!("12. The register has {yards} properties for \"yards\". Three look-ups:");
+    say!("12. The register has {yards} properties for \"yards\". Three look-ups:");
     let mut look_ups = register.lookup_many(["QAZZ7777", "NE000004", "QZZZ0000"]);
     while let Some(look_up) = look_ups.next().await {
         let status = match look_up.result? {
@@ -238,7 +238,7 @@ async fn look_up(settings: &Settings) -> Result<(), Failure> {
             Lookup::Found(_) => "not active",
             _ => "not in the register",
         };
-        println!("   {}  {status}", look_up.input);
+        say!("   {}  {status}", look_up.input);
     }
     Ok(())
 }

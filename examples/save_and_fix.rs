@@ -56,7 +56,7 @@ async fn run() -> Result<(), Failure> {
     let server = match account.save_consignment(draft.clone()).await {
         Ok(_) => return Err("the server accepted a draft with mistakes".into()),
         // After another error the draft may have been saved.
-        Err(error) if error.is_rejected() && !error.may_have_applied() => {
+        Err(error) if !error.server_errors().is_empty() && !error.may_have_applied() => {
             Report::from_server_errors(error.server_errors())
         }
         Err(error) => return Err(error.into()),

@@ -47,7 +47,7 @@
 //! | receive the login's redirect on the user's own machine | [`loopback`](loopback/index.html) (feature `loopback`) |
 //! | keep tokens in the keyring of the operating system | [`auth::keyring`](auth/keyring/index.html) (feature `keyring`) |
 //! | keep stored tokens encrypted | [`auth::sealed`](auth/sealed/index.html) (feature `sealed`) |
-//! | share tokens between many hosts | the crate [`envd-postgres`](https://docs.rs/envd-postgres) |
+//! | share tokens between many hosts | the crate [`envd-postgres`](crate#companions) |
 //! | show support who is logged in, and what failed | [`TokenManager::inspect`](auth::TokenManager::inspect) |
 //! | choose the account to act for | [`Client::choose_account`], [`AccountChoice`](ops::AccountChoice), [`Account`] |
 //!
@@ -64,7 +64,7 @@
 //! | build a form for a declaration, in a browser | [`guide::forms`], [`Form`](validate::Form), [`guide::web_form`] |
 //! | print a declaration | [`guide::printing`], [`Client::pdf`] |
 //! | read a declaration that somebody else wrote | [`guide::received`] |
-//! | work without reception: a local copy, an outbox, offline forms | the crate [`envd-sync`](https://docs.rs/envd-sync) |
+//! | work without reception: a local copy, an outbox, offline forms | the crate [`envd-sync`](crate#companions) |
 //!
 //! ## Properties
 //!
@@ -88,7 +88,7 @@
 //! | --- | --- |
 //! | see how certain a field or an argument is | [`guide::coverage`], [`guide::sources`] |
 //! | adapt to a live service that differs | [`guide::migrating`], [`profile::ServiceProfile`] |
-//! | run a GraphQL document of your own, add a transporter or viewer | [`guide::own_documents`], [`Client::execute`], the crate [`envd-codegen`](https://docs.rs/envd-codegen) |
+//! | run a GraphQL document of your own, add a transporter or viewer | [`guide::own_documents`], [`Client::execute`], the crate [`envd-codegen`](crate#companions) |
 //! | read the reasons of design decisions | [`guide::decisions`] |
 //!
 //! # How certain the interface is
@@ -114,6 +114,17 @@
 //!
 //! Without default features only [`model`], [`profile`](mod@profile), [`validate`](mod@validate) and [`Secret`] remain, with no HTTP
 //! client and no async runtime in the tree.
+//!
+//! # Companions
+//!
+//! Crates of the same repository, over the public interface of this one. They are not published yet; the README of each shows how to
+//! depend on it.
+//!
+//! | crate | what it adds | README |
+//! | --- | --- | --- |
+//! | `envd-sync` | work without reception: a local copy of an account, an outbox, offline forms | `crates/envd-sync/README.md` |
+//! | `envd-postgres` | tokens and copies in Postgres, for many hosts | `crates/envd-postgres/README.md` |
+//! | `envd-codegen` | typed operations from GraphQL documents of your own | `crates/envd-codegen/README.md` |
 //!
 //! # Safety
 //!
@@ -181,7 +192,7 @@ pub use crate::client::{Account, Client};
 #[doc(alias = "exception")]
 pub use crate::error::Error;
 #[cfg(feature = "client")]
-pub use crate::error::{ErrorKind, Result};
+pub use crate::error::{ConnectCause, ErrorKind, Result};
 #[cfg(feature = "client")]
 #[doc(inline)]
 #[doc(alias("raw", "unknown fields"))]

@@ -11,8 +11,4 @@ if ! cargo deny --version 2>/dev/null; then
     cargo install --quiet --locked --debug --target-dir "$CARGO_TARGET_DIR/tools" cargo-deny@0.20.2
 fi
 cargo deny --config .ci/deny.toml --log-level error check licenses bans sources
-if timeout 120 cargo deny --config .ci/deny.toml fetch db >"$work/out" 2>&1; then
-    cargo deny --config .ci/deny.toml --log-level error check advisories
-else
-    printf 'the database of advisories cannot be had here: advisories were NOT checked\n'
-fi
+advisories

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The libraries build with the oldest versions that Cargo.toml names. Cargo finds them for nightly only, unless it is told.
-# Without the dev-dependencies, whose bounds are nobody's concern.
+# The libraries build with the oldest versions that Cargo.toml names, and none of these has a known advisory. Cargo finds them for
+# nightly only, unless it is told. The dev-dependencies are left out: their bounds concern no user.
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
 copy=$work/oldest
@@ -15,4 +15,5 @@ lean crates/envd-codegen/Cargo.toml
 lean Cargo.toml
 sed -i -e 's|^members = .*|members = [".", "crates/envd-sync", "crates/envd-postgres", "crates/envd-codegen"]|' -e '/^equipment = /d' "$copy/Cargo.toml"
 RUSTC_BOOTSTRAP=1 cargo update --quiet -Z direct-minimal-versions --manifest-path "$copy/Cargo.toml"
+advisories --manifest-path "$copy/Cargo.toml"
 cargo check --quiet --locked --lib --all-features --workspace --manifest-path "$copy/Cargo.toml"

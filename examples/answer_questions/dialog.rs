@@ -160,7 +160,7 @@ impl<'a> Dialog<'a> {
         let change = change.map_err(|error| error.to_string())?;
         let advice = tried.report().advice().iter();
         if let Some(wrong) = advice
-            .chain(&change.added)
+            .chain(&change.mistakes)
             .find(|finding| finding.question.as_ref() == Some(question))
         {
             return Err(wrong.sentence());

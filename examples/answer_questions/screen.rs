@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use console::{Style, Term};
 use envd_sdk::model::Day;
-use envd_sdk::validate::{Change, Form, Item, ItemKind, Rule, Severity};
+use envd_sdk::validate::{Change, Form, Item, ItemKind, Rule};
 
 use super::cli::{self, printable};
 use super::places::{Place, places};
@@ -162,11 +162,7 @@ pub(crate) fn changed(change: &Change, before: &[Place]) {
             ));
         }
     }
-    for finding in change
-        .added
-        .iter()
-        .filter(|finding| finding.severity == Severity::Error)
-    {
+    for finding in &change.mistakes {
         refused(&finding.sentence());
     }
 }

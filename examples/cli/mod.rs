@@ -1,7 +1,8 @@
 //! Arguments, exit codes and output of the examples.
 //!
 //! The exit code is 0 for success, 1 for a failure, 2 for wrong arguments: an unknown option, an invalid value, or a file
-//! that cannot be read or created. It is 0 as well when the reader of the output closes the pipe, as `head` does.
+//! that cannot be read or created. It is 0 as well when the reader of the output closes the pipe, as `head` does; output that cannot
+//! be written for another reason, such as a full disk, is a failure.
 
 #![allow(dead_code)] // Each example uses a part of it.
 
@@ -27,7 +28,7 @@ pub(crate) fn arguments<T>(
     usage: &str,
     read: impl FnOnce(&mut Parser) -> Result<T, lexopt::Error>,
 ) -> T {
-    exit_on_closed_pipe();
+    exit_on_failed_print();
     read(&mut Parser::from_env()).unwrap_or_else(|problem| {
         refuse(problem, usage);
         process::exit(2)
@@ -161,19 +162,23 @@ pub(crate) fn chain(error: &dyn Error) -> String {
     text
 }
 
-/// A time for people, such as "2 Nov 2026, 18:00 UTC".
-pub(crate) fn time(at: SystemTime) -> String {
+/// A day for people, such as "2 Nov 2026".
+pub(crate) fn day(day: Day) -> String {
     const MONTHS: [&str; 12] = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ];
-    let day = Day::of(at);
-    let minutes = at.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() / 60;
     let months = (1..).zip(MONTHS);
     let month = months.filter(|(number, _)| *number == day.month());
     let month: String = month.map(|(_, name)| name).collect();
-    let (date, year) = (day.day_of_month(), day.year());
-    let (hour, minute) = (minutes / 60 % 24, minutes % 60);
-    format!("{date} {month} {year}, {hour:02}:{minute:02} UTC")
+    format!("{} {month} {}", day.day_of_month(), day.year())
+}
+
+/// A time for people, such as "2 Nov 2026, 18:00 UTC".
+pub(crate) fn time(at: SystemTime) -> String {
+    let minutes = at.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() / 60;
+    let hour = minutes / 60 % 24;
+    let minute = minutes % 60;
+    format!("{}, {hour:02}:{minute:02} UTC", day(Day::of(at)))
 }
 
 /// The text as a terminal has room for it: a line that is too wide breaks at a blank and goes on as far in as it began. A file or
@@ -190,6 +195,42 @@ pub(crate) fn fitted(text: &str, terminal: &Term) -> String {
         begin.clone() + &wrapped(words, room).join(&format!("\n{begin}"))
     });
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Prints lines that break at blanks where the terminal is narrow.
+#[allow(unused_macros)]
+macro_rules! say {
+    ($($text:tt)*) => {
+        println!("{}", crate::cli::fitted(&format!($($text)*), &console::Term::stdout()))
+    };
+}
+
+#[allow(unused_imports)]
+pub(crate) use say;
+
+/// Cells one after the other with two blanks between them, for a terminal that is too narrow for a table: a cell that does not fit goes
+/// on in a further line, which is indented, and breaks at blanks only where it is longer than a line.
+pub(crate) fn flowing(cells: &[String], width: usize) -> String {
+    const INDENT: &str = "  ";
+    let room = width.saturating_sub(INDENT.len()).max(12);
+    let mut lines = vec![String::new()];
+    for cell in cells.iter().map(|cell| cell.trim()) {
+        let last = lines.len() - 1;
+        let length = measure_text_width(&lines[last]) + 2 + measure_text_width(cell);
+        if !lines[last].is_empty() && length <= width {
+            lines[last].extend(["  ", cell]);
+            continue;
+        }
+        for part in wrapped(cell, room) {
+            let last = lines.len() - 1;
+            if lines[last].is_empty() {
+                lines[last].push_str(&part);
+            } else {
+                lines.push(INDENT.to_owned() + &part);
+            }
+        }
+    }
+    lines.join("\n")
 }
 
 /// Lines of words of at most this width. A longer word has a line of its own.
@@ -285,16 +326,36 @@ pub(crate) fn stop() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Ends the program with 0 when the reader of its output closes the pipe, as `head` does.
+/// Ends the program when its output cannot be written: with 0 when the reader closes the pipe, as `head` does, otherwise with 1,
+/// as on a full disk.
 ///
 /// `println!` panics then; a `?` at each line would clutter the examples.
-fn exit_on_closed_pipe() {
+fn exit_on_failed_print() {
     let report = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
         let message = panic.payload().downcast_ref::<String>();
-        if message.is_some_and(|message| message.starts_with("failed printing to std")) {
+        let Some(problem) = message.and_then(|it| it.strip_prefix("failed printing to std")) else {
+            return report(panic);
+        };
+        if is_broken_pipe(problem) {
             process::exit(0);
         }
-        report(panic);
+        let problem = problem.split_once(": ").map_or(problem, |(_, why)| why);
+        // OK to ignore: the failure can be reported nowhere else.
+        let _ = writeln!(
+            io::stderr(),
+            "error: the output cannot be written: {problem}"
+        );
+        process::exit(1);
     }));
+}
+
+/// Whether a message ends with the number by which the system says that the reader of a pipe is gone: `(os error 32)` on Unix.
+fn is_broken_pipe(message: &str) -> bool {
+    let number = message
+        .rsplit_once("(os error ")
+        .and_then(|(_, number)| number.trim_end_matches(')').parse().ok());
+    number.is_some_and(|number| {
+        io::Error::from_raw_os_error(number).kind() == io::ErrorKind::BrokenPipe
+    })
 }

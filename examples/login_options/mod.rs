@@ -182,6 +182,10 @@ impl Options {
         else {
             return error.into();
         };
+        if error.connect_cause().is_some() {
+            // The message names it.
+            return format!("cannot reach the issuer {issuer}: {error}").into();
+        }
         let layers = successors(error.source(), |&layer| layer.source());
         let why = layers.last().map_or_else(String::new, ToString::to_string);
         let why = why.split(" (os error").next().unwrap_or_default();

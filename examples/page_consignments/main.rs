@@ -21,7 +21,7 @@ use envd_sdk::model::{ConsignmentSummary, Day, Jurisdiction, Position};
 use envd_sdk::ops::ConsignmentFilter;
 
 use arguments::Arguments;
-use cli::{Failure, printable};
+use cli::{Failure, printable, say};
 use progress::Progress;
 use resume::Resume;
 use settings::Settings;
@@ -35,11 +35,6 @@ async fn main() -> ExitCode {
 
 async fn run(arguments: &Arguments) -> Result<(), Failure> {
     let settings = Settings::read().await?;
-    let (client, _manager) = settings.log_in().await?;
-    let client = client.build()?;
-    let user = client.registered_user().await?.value;
-    let account = client.account(Settings::account_id(&user)?);
-
     // An interrupted run stored its position; a complete one stored its day.
     let today = Day::today_in(Jurisdiction::Qld, settings.clock().now());
     let mut resume = match &arguments.resume {
@@ -49,6 +44,15 @@ async fn run(arguments: &Arguments) -> Result<(), Failure> {
     if resume.position == Position::start() {
         resume.begun = today.start_in(Jurisdiction::Qld);
     }
+    // A file that cannot be written is known before anything is listed.
+    if let Some(file) = &arguments.resume {
+        resume.write(file)?;
+    }
+
+    let (client, _manager) = settings.log_in().await?;
+    let client = client.build()?;
+    let user = client.registered_user().await?.value;
+    let account = client.account(Settings::account_id(&user)?);
     let filter = ConsignmentFilter::default()
         .from(resume.since.clone())
         .page_size(arguments.page_size);
@@ -65,9 +69,9 @@ async fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     if !arguments.json {
         match listed {
-            0 => println!("No consignment has changed."),
-            1 => println!("1 changed consignment."),
-            several => println!("{several} changed consignments."),
+            0 => say!("No consignment has changed."),
+            1 => say!("1 changed consignment."),
+            several => say!("{several} changed consignments."),
         }
     }
     Ok(())

@@ -3,8 +3,9 @@
 use std::fmt::Display;
 
 use console::Term;
-use envd_sdk::model::{ConsignmentSummary, Party};
+use envd_sdk::model::{ConsignmentSummary, Day, Party, Species};
 
+use super::super::cli;
 use super::Columns;
 
 /// Number, status, species, head, from, to and day.
@@ -20,10 +21,10 @@ impl Consignments {
         let terminal = Term::stdout()
             .size_checked()
             .map_or(120, |(_, width)| width.into());
-        let others = 11 + 9 + 10 + 4 + 10 + 2 * 6;
+        let others = 11 + 9 + 7 + 4 + 11 + 2 * 6;
         let width = usize::saturating_sub(terminal, others) / 2;
         let width = width.clamp(12, 30);
-        let columns = Columns::new([11, 9, 10, 4, width, width]);
+        let columns = Columns::new([11, 9, 7, 4, width, width]);
         Self { columns, width }
     }
 
@@ -36,19 +37,21 @@ impl Consignments {
         let head = consignment
             .heads
             .map_or(String::new(), |heads| format!("{heads:>4}"));
+        let species = consignment.species.as_ref().map(species);
         let day = text(consignment.movement_date.as_ref());
         // A public record has a time after the day.
         let day = day.split('T').next().unwrap_or_default();
+        let day = Day::parse(day).map_or_else(|_| day.to_owned(), cli::day);
         self.columns.line(
             [
                 &text(consignment.number.as_ref()),
                 &text(consignment.status.as_ref()),
-                &text(consignment.species.as_ref()),
+                &text(species),
                 &head,
                 &self.party(consignment.origin.as_ref()),
                 &self.party(consignment.destination.as_ref()),
             ],
-            super::or_dash(day),
+            super::or_dash(&day),
         )
     }
 
@@ -62,6 +65,17 @@ impl Consignments {
             (Some(text), None) | (_, Some(text)) => text.clone(),
             (None, None) => String::new(),
         }
+    }
+}
+
+/// The species in a word; an unknown species is shown by the service's code.
+fn species(species: &Species) -> &str {
+    match species {
+        Species::Cattle => "cattle",
+        Species::BobbyCalves => "calves",
+        Species::SheepLamb => "sheep",
+        Species::Goat => "goats",
+        other => other.as_str(),
     }
 }
 

@@ -8,10 +8,10 @@ use std::io::{self, IsTerminal};
 
 use console::{Style, Term, measure_text_width, pad_str, truncate_str};
 
-use super::cli::{printable, wrapped};
+use super::cli::{flowing, printable, wrapped};
 
-/// The least room for the last column, and for a wide one, where the terminal is narrow.
-const LAST: usize = 12;
+/// The least room for the last column, a day, and for a wide one, where the terminal is narrow.
+const LAST: usize = 11;
 const LEAST: usize = 12;
 
 /// The widths of the columns but the last one, in cells of a terminal.
@@ -21,6 +21,8 @@ pub(crate) struct Columns<const N: usize> {
     cuts: bool,
     /// The width of the terminal.
     width: Option<usize>,
+    /// The width of a terminal that has no room for the columns: there the cells of a row follow each other.
+    narrow: Option<usize>,
 }
 
 impl<const N: usize> Columns<N> {
@@ -36,6 +38,7 @@ impl<const N: usize> Columns<N> {
             *widest -= 1;
         }
         Self {
+            narrow: width.filter(|width| before_last(&widths) + LAST > *width),
             widths,
             cuts,
             width,
@@ -45,6 +48,12 @@ impl<const N: usize> Columns<N> {
     /// A row; an empty cell is a dash. The last cell is as it is given, and may be styled; on a terminal it goes on in further
     /// lines.
     pub(crate) fn line(&self, cells: [&str; N], last: impl ToString) -> String {
+        if let Some(width) = self.narrow {
+            let last = last.to_string();
+            let mut cells: Vec<String> = cells.into_iter().map(or_dash).collect();
+            cells.push(last);
+            return flowing(&cells, width);
+        }
         let mut line = String::new();
         for (cell, width) in cells.into_iter().zip(self.widths) {
             let cell = or_dash(cell);

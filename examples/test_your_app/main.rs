@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use envd_sdk::Error;
 use envd_sdk::fake::{Fake, Fault, UserRecord, World};
-use envd_sdk::graphql::generated::Consignments;
+use envd_sdk::graphql::generated::{Consignments, CopyConsignment};
 use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
 
 use yard::Yard;
@@ -64,6 +64,19 @@ async fn a_long_outage_is_reported() -> Test {
     Ok(())
 }
 
+async fn a_save_in_an_outage_is_in_doubt() -> Test {
+    let fake = Fake::start().await;
+    let away = Fault::status(503).header("retry-after", "0");
+    // Once: a change is not sent again, because the service may have carried it out.
+    fake.on::<CopyConsignment>().fault(away).expect(1);
+    let report = yard(&fake)?.copy(fake.account_id(), "C-900000101").await;
+    assert_eq!(
+        report,
+        "It is not known whether C-900000101 was copied. Look at the list first."
+    );
+    Ok(())
+}
+
 async fn an_ended_login_is_reported() -> Test {
     let builder = Fake::builder().access_token_lifetime(Duration::from_secs(60));
     let fake = builder.start().await?;
@@ -99,6 +112,8 @@ async fn all() -> Test {
     println!("ok: a short outage is retried");
     a_long_outage_is_reported().await?;
     println!("ok: a long outage is reported");
+    a_save_in_an_outage_is_in_doubt().await?;
+    println!("ok: a save in an outage is in doubt");
     an_ended_login_is_reported().await?;
     println!("ok: an ended login is reported");
     the_page_size_is_requested().await?;

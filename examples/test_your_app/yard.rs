@@ -30,6 +30,21 @@ impl Yard {
         }
     }
 
+    /// Copies a declaration, and returns a message for the user.
+    pub(crate) async fn copy(&self, account: &str, number: &str) -> String {
+        match self.client.account(account).copy_consignment(number).await {
+            Ok(copy) => {
+                let copy = copy.value.number;
+                let copy = copy.map_or_else(String::new, |number| format!(" as {number}"));
+                format!("{number} is copied{copy}.")
+            }
+            Err(error) if error.may_have_applied() => {
+                format!("It is not known whether {number} was copied. Look at the list first.")
+            }
+            Err(error) => format!("{number} was not copied: {error}."),
+        }
+    }
+
     async fn newest(&self) -> Result<Vec<String>, Error> {
         let user = self.client.registered_user().await?.value;
         let mut ids = user

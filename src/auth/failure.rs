@@ -12,6 +12,12 @@ pub(super) fn login_refused(code: &str) -> Error {
     coded(ErrorKind::LoginRefused, "the login was refused", code)
 }
 
+/// The user has pasted something else than the address of the last page.
+pub(super) fn no_address() -> Error {
+    let what = "the login was refused: the text is not an address";
+    coded(ErrorKind::LoginRefused, what, "not_an_address")
+}
+
 /// The login ended with this error code of the provider (RFC 6749 section 4.1.2.1, OIDC Core 3.1.2.6).
 pub(super) fn login_error(code: &str) -> Error {
     match code {
@@ -59,6 +65,15 @@ pub(super) fn unavailable(what: &str) -> Error {
     Error::said(ErrorKind::TokenUnavailable, what).with_passes(true)
 }
 
+/// No complete reply came from an endpoint of the provider. The cause is named, if it is known, since programs show this layer only.
+pub(super) fn unreachable(endpoint: &str, error: Error) -> Error {
+    let what = match error.connect_cause() {
+        Some(_) => format!("at the {endpoint} endpoint, {error}"),
+        None => format!("the {endpoint} endpoint could not be reached"),
+    };
+    unavailable(&what).with_source(error)
+}
+
 /// The provider's error code if it looks like one (RFC 6749 section 5.2 allows nearly any text, which may be a value).
 pub(super) fn error_code(text: &str) -> String {
     let is_code = (1..=64).contains(&text.len())
@@ -98,6 +113,7 @@ pub(super) fn blames_settings(code: &str) -> bool {
 mod tests {
     use super::*;
     use crate::auth::{StoreError, StoreErrorKind};
+    use crate::error::ConnectCause;
 
     #[test]
     fn each_failure_has_its_kind_and_its_words() {
@@ -110,6 +126,14 @@ mod tests {
             (login_refused("c0de"), "LoginRefused: (c0de)"),
             (refresh_refused("c0de"), "RefreshRefused: (c0de)"),
             (unavailable("why"), "TokenUnavailable retryable: why"),
+            (
+                unreachable("token", Error::no_reply(false, true)),
+                "TokenUnavailable retryable: the token endpoint could not be reached",
+            ),
+            (
+                unreachable("token", Error::not_connected(ConnectCause::Proxy, "why")),
+                "TokenUnavailable retryable: at the token endpoint, no connection could be made: why",
+            ),
             (store(StoreErrorKind::Other), "Store: failed"),
             (
                 store(StoreErrorKind::Unreachable),

@@ -20,6 +20,7 @@ use super::failure::login_refused;
 use super::secret_json::from_json;
 use super::{Provider, ProviderBuilder, secret_json};
 use crate::error::Result;
+use crate::model::reply_memory;
 use crate::secret::Secret;
 
 /// The id token that a [check of the application](ProviderBuilder::id_token_check) gets. Hidden in `Debug`.
@@ -141,6 +142,7 @@ pub(super) struct Claims {
     iss: Option<String>,
     pub(super) sub: Option<String>,
     /// One text or a list of texts.
+    #[serde(deserialize_with = "reply_memory::any_value")]
     aud: Value,
     azp: Option<String>,
     exp: Option<f64>,

@@ -208,7 +208,7 @@
 //! The examples `login` (with `--device` for a machine without a browser), `access_token` and `web_login` are complete
 //! programs of these kinds.
 //!
-//! [many hosts]: https://docs.rs/envd-postgres
+//! [many hosts]: crate#companions
 
 #[doc = include_str!("failure_modes.md")]
 pub mod failure_modes {}

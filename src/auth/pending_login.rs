@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use url::{Url, form_urlencoded};
 use zeroize::Zeroizing;
 
-use super::failure::{error_code, login_error, login_refused};
+use super::failure::{error_code, login_error, login_refused, no_address};
 use super::id_token::ExpectedIdToken;
 use super::{Provider, secret_json};
 use crate::error::{Error, Result};
@@ -338,6 +338,9 @@ pub(super) fn parameters(callback: &str) -> Result<CallbackParameters> {
         Some((before, query)) if !before.contains('=') => query,
         _ => callback,
     };
+    if !is_address(callback, query) {
+        return Err(no_address());
+    }
     let mut parameters = CallbackParameters::new();
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
         // RFC 6749 section 3.1: a parameter must not be repeated.
@@ -347,6 +350,14 @@ pub(super) fn parameters(callback: &str) -> Result<CallbackParameters> {
         }
     }
     Ok(parameters)
+}
+
+/// Whether this can be a callback: an address, or a query with a parameter of callbacks.
+fn is_address(text: &str, query: &str) -> bool {
+    let has_parameter = form_urlencoded::parse(query.as_bytes())
+        .any(|(name, _)| matches!(&*name, "state" | "code" | "error"));
+    let is_url = || Url::parse(text).is_ok_and(|url| !url.cannot_be_a_base());
+    has_parameter || text.starts_with(['/', '?']) || is_url()
 }
 
 /// Whether the callback has the state of this login; compared in constant time.

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use zeroize::Zeroizing;
 
-use crate::model::json_repair;
+use crate::model::{json_repair, json_text, reply_memory};
 use crate::secret::Secret;
 
 /// The value as JSON, in a buffer of the final size: one that grows leaves copies behind.
@@ -21,13 +21,16 @@ pub(super) fn to_json(value: &impl Serialize) -> serde_json::Result<Secret> {
     Ok(Secret::new(text.unwrap_or_default()))
 }
 
-/// Reads JSON of a provider, with unreadable texts [repaired](json_repair); `None` where it is of another shape.
+/// Reads JSON of a provider within what it [may take](reply_memory), with unreadable texts [repaired](json_repair); `None`
+/// where it is of another shape.
 pub(super) fn from_json<T: DeserializeOwned>(json: &[u8]) -> Option<T> {
-    serde_json::from_slice(json).ok().or_else(|| {
-        let text = std::str::from_utf8(json).ok()?;
-        let text = Zeroizing::new(json_repair::repaired(text)?);
-        serde_json::from_str(&text).ok()
-    })
+    reply_memory::limited(json.len(), || {
+        json_text::from_slice(json).ok().or_else(|| {
+            let text = std::str::from_utf8(json).ok()?;
+            let text = Zeroizing::new(json_repair::repaired(text)?);
+            json_text::from_str(&text).ok()
+        })
+    })?
 }
 
 /// Counts what is written.

@@ -197,8 +197,9 @@ impl StaticToken {
     /// # Errors
     ///
     /// As [`AccessToken::new`].
-    pub fn new(text: &str) -> Result<Self> {
-        AccessToken::new(text).map(Self)
+    pub fn new(text: impl Into<String>) -> Result<Self> {
+        let text = Zeroizing::new(text.into());
+        AccessToken::new(&text).map(Self)
     }
 }
 

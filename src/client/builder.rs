@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::graphql::Overrides;
 use crate::profile::{OperationProfile, ServiceProfile, Sourced};
 use crate::secret::Secret;
-use crate::send::SenderOptions;
+use crate::send::{SenderOptions, TokenUser};
 use crate::transport::{Clock, HttpOptions, RetryPolicy, parse_endpoint};
 
 /// Settings of a [`Client`]; endpoint and token source are required, the rest has a default.
@@ -48,7 +48,7 @@ impl ClientBuilder {
         /// Where access tokens come from: a [`TokenManager`](crate::auth::TokenManager), a
         /// [`StaticToken`](crate::auth::StaticToken) or a source of the caller's.
         pub fn token_source(source: impl TokenSource)
-            |it| it.options.tokens = Some(Arc::new(source));
+            |it| it.options.user = Some(TokenUser::new(source));
 
         /// A header of every request, such as the key of an API gateway. Those that the client itself sends cannot be
         /// replaced. The value shows neither in `Debug` nor in traces.
@@ -111,7 +111,7 @@ impl ClientBuilder {
     /// address, a certificate cannot be read, TLS cannot be set up, or an override or the profile does not fit its operation.
     pub fn build(mut self) -> Result<Client> {
         let url = parse_endpoint("the endpoint", &self.endpoint)?;
-        if self.options.tokens.is_none() {
+        if self.options.user.is_none() {
             let what = "no token source was given: every request needs a token";
             return Err(Error::config(what));
         }

@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use super::Client;
 use crate::graphql::{BEGINNING, Outcome, ValueIn, early_page_info, encode};
 use crate::locked::lock;
-use crate::model::{Connection, PageInfo, Position};
+use crate::model::{Connection, PageInfo, Position, json_text};
 use crate::send::Call;
 use crate::send::pages::{Page, PageRequest, Pager, RecordId};
 use crate::transport::Watch;
@@ -108,6 +108,7 @@ fn page<T>(here: Position, outcome: Outcome<Connection<T>>, json: Option<&str>) 
     });
     let mut page = Page::new(here, records.collect());
     page.set_gaps(&gaps, facts.unreadable);
+    page.attempts = facts.attempts;
     page.stalled = next.as_ref().err().copied();
     page.next = next.unwrap_or_default();
     let hasher = BuildHasherDefault::<DefaultHasher>::default();
@@ -121,7 +122,7 @@ fn page<T>(here: Position, outcome: Outcome<Connection<T>>, json: Option<&str>) 
 /// The JSON of the records of a list, without the places that have no record.
 fn nodes(list: &str, gaps: &[usize]) -> Vec<Box<str>> {
     // No limit of memory: the list was read within one, and its records took more than their texts.
-    let Ok(list) = serde_json::from_str::<Connection<Box<RawValue>>>(list) else {
+    let Ok(list) = json_text::from_str::<Connection<Box<RawValue>>>(list) else {
         return Vec::new();
     };
     let edges = list.edges.into_iter().enumerate();

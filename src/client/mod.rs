@@ -66,8 +66,8 @@ impl Client {
     /// The client of another user, with the connections, settings, limits and documents of this one.
     ///
     /// It costs no more than a clone, so a server may make one for each request of its users. They share the allowance of retries
-    /// and the pause after HTTP 503 with `Retry-After`. The pause after HTTP 429 is that of one user: of the client that this
-    /// returns and its clones ([`paused_for`](Self::paused_for)).
+    /// and the pause after HTTP 503 with `Retry-After`. The pause after HTTP 429 is that of one user, whichever of his clients received
+    /// it ([`paused_for`](Self::paused_for)).
     ///
     /// ```
     /// # equipment::example(async {
@@ -221,7 +221,8 @@ impl Client {
             }
             Ok(url)
         });
-        let sender = self.sender.elsewhere();
+        let host = url.as_ref().ok().and_then(Url::host_str);
+        let sender = self.sender.elsewhere(host.unwrap_or_default());
         let work = url.map(|url| {
             let sender = sender.clone();
             let send = move |request, settings: Arc<Settings>| async move {
@@ -271,8 +272,9 @@ impl Client {
     ///
     /// Until then a call waits, or fails with that refusal and [`attempts`](crate::Error::attempts) 0 where the wait is
     /// longer than its deadline or that of the [`RetryPolicy`](crate::RetryPolicy). It is an hour at most. All clients of one pool
-    /// share the pause after 503; that after 429 concerns this client and its clones, and no other user. assumed: the service
-    /// limits by user (spec 7.1 does not say).
+    /// share the pause after 503. The clients of one user share that after 429, also those that were made for one request: clients with
+    /// one [`TokenManager`](crate::auth::TokenManager), or with several that have one store and one key of an account, and clients
+    /// whose sources return the same token. assumed: the service limits by user (spec 7.1 does not say).
     #[doc(alias("rate limit", "throttle", "429"))]
     pub fn paused_for(&self) -> Option<Duration> {
         self.sender.paused_for()

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 
 use super::Endpoint;
 use crate::error::{Error, ErrorKind, Result};
-use crate::graphql::{Encoded, OperationKind, Outcome, ValueIn};
+use crate::graphql::{Encoded, OperationKind, Outcome, Unreadable, ValueIn};
 use crate::locked::lock;
 use crate::model::ServerError;
 use crate::send::{self, JsonSlot, Sender, SentOperation, Settings};
@@ -120,6 +120,11 @@ impl<D: DeserializeOwned, T: Send> SentOperation for GraphqlOperation<D, T> {
             *lock(slot) = json;
         }
         Ok(outcome)
+    }
+
+    fn note_attempts(outcome: &mut Outcome<T>, attempts: u32) {
+        outcome.facts.attempts = attempts;
+        Unreadable::note_attempts(&mut outcome.facts.unreadable, attempts);
     }
 
     fn problems(outcome: &Outcome<T>) -> &[ServerError] {

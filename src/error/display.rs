@@ -62,7 +62,7 @@ impl fmt::Display for Clause<'_> {
                 _ => f.write_str(what),
             },
             Repr::Http => other_reply(f, self.0),
-            Repr::Rejected => rejected(f, self.0),
+            Repr::ErrorsOnly => rejected(f, self.0),
             // The whole reply cannot be read: its end is missing, or it is no JSON.
             Repr::Decode { path, detail } if path == "." => {
                 write!(f, "the reply does not have the expected shape: {detail}")

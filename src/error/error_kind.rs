@@ -31,7 +31,8 @@ pub enum ErrorKind {
     /// A setting or an argument is invalid and nothing was sent, or the identity provider refused the client's settings.
     /// Correct the program or its settings.
     Config,
-    /// No connection could be made, and nothing was sent. Check the network, the address, TLS and the proxy.
+    /// No connection could be made, and nothing was sent. [`Error::connect_cause`] says why, where that is known: a certificate,
+    /// the proxy, the name, a refusal.
     Connect,
     /// A time limit ended the call, before or after the request was sent. Try again later.
     Timeout,
@@ -108,7 +109,7 @@ impl Error {
                 let status = self.http_status().unwrap_or_default();
                 kind_of_reply(status, self.service_status().is_some())
             }
-            Repr::Rejected => self.of_errors().unwrap_or(ErrorKind::Rejected),
+            Repr::ErrorsOnly => self.of_errors().unwrap_or(ErrorKind::Rejected),
             Repr::Decode { .. } if self.case() == ErrorCase::UnreadableRecord => {
                 ErrorKind::UnreadableRecord
             }
@@ -144,11 +145,9 @@ impl Error {
         self.kind() == ErrorKind::ReauthRequired
     }
 
-    /// Whether the server answered with errors and without data; [`server_errors`](Self::server_errors) has the reasons.
-    ///
-    /// For a change, check [`may_have_applied`](Self::may_have_applied) first: a server that failed halfway sends such errors, too.
-    pub fn is_rejected(&self) -> bool {
-        matches!(self.repr(), Repr::Rejected)
+    /// Whether the server answered with errors and without data.
+    pub(crate) fn has_errors_only(&self) -> bool {
+        matches!(self.repr(), Repr::ErrorsOnly)
     }
 
     /// Whether a change may have been carried out although no clear answer came.
@@ -251,7 +250,10 @@ mod tests {
             let error = Error::rejected(received, errors.into());
             assert_eq!(format!("{:?}", error.kind()), rejected, "{row:?}");
             assert_eq!(format!("{:?}", decode.kind()), decoded, "{row:?}");
-            assert!(error.is_rejected() && !decode.is_rejected(), "{row:?}");
+            assert!(
+                error.has_errors_only() && !decode.has_errors_only(),
+                "{row:?}"
+            );
             let unreadable = decode.with_case(ErrorCase::UnreadableRecord);
             assert_eq!(unreadable.kind(), ErrorKind::UnreadableRecord, "{row:?}");
         }

@@ -7,6 +7,7 @@
 //!
 //! Inside, a [`Repr`] says what failed, and a [`Received`] is the reply behind the error.
 
+mod connect_cause;
 mod display;
 mod error_kind;
 mod received;
@@ -21,6 +22,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use self::connect_cause::ConnectCause;
 pub(crate) use self::display::codes;
 pub use self::error_kind::ErrorKind;
 pub(crate) use self::received::ReplyParts;
@@ -52,9 +54,9 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// match account.delete_consignment("00000000-0000-4000-8000-000000000101").await {
 ///     Ok(deleted) => println!("deleted, with {} problems", deleted.problems.len()),
 ///     Err(error) if error.is_reauth_required() => println!("log in again"),
-///     // Before `is_rejected`: a change with errors and without data may have been carried out.
+///     // Before the server's errors: a change that was answered with errors may have been carried out.
 ///     Err(error) if error.may_have_applied() => println!("look whether it is still there"),
-///     Err(error) if error.is_rejected() => println!("{}", error.report()),
+///     Err(error) if !error.server_errors().is_empty() => println!("{}", error.report()),
 ///     Err(error) => println!("not deleted: {error}"),
 /// }
 /// # Ok(()) });
@@ -93,6 +95,7 @@ struct ErrorParts {
     error_description: Option<Arc<str>>,
     resume_from: Option<Position>,
     case: ErrorCase,
+    connect_cause: Option<ConnectCause>,
     source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -131,6 +134,14 @@ impl Error {
             ),
         };
         Self::said(kind, what).with_passes(true).with_sent(was_sent)
+    }
+
+    /// No connection could be made, and the cause is known. The clause follows the words of [`no_reply`](Self::no_reply).
+    pub(crate) fn not_connected(cause: ConnectCause, clause: &str) -> Self {
+        let what = format!("no connection could be made: {clause}");
+        let mut error = Self::said(ErrorKind::Connect, what).with_passes(true);
+        error.parts().connect_cause = Some(cause);
+        error
     }
 
     setters! {
@@ -198,7 +209,8 @@ impl Error {
         self.0.operation.as_deref()
     }
 
-    /// How often the request was sent; 0 when it was not sent at all, and for what was found wrong in a reply that had been read.
+    /// How often the request was sent, whether it got no reply, was refused, or the fault was found in its reply; 0 if nothing was
+    /// sent. Requests for tokens do not count.
     pub fn attempts(&self) -> u32 {
         self.0.attempts
     }

@@ -94,7 +94,7 @@ impl Error {
 
     /// The error for a reply of the interface with errors and without data.
     pub(crate) fn rejected(received: ReplyParts, errors: ServerErrors) -> Self {
-        let mut error = Self::new(Repr::Rejected).with_received(received);
+        let mut error = Self::new(Repr::ErrorsOnly).with_received(received);
         error.parts().errors = errors;
         error
     }
@@ -125,7 +125,7 @@ impl Error {
     pub(super) fn service_status(&self) -> Option<u16> {
         let received = self.received()?;
         let is_of_service = match self.repr() {
-            Repr::Rejected | Repr::Decode { .. } => true,
+            Repr::ErrorsOnly | Repr::Decode { .. } => true,
             Repr::Http | Repr::Said(ErrorKind::Protocol, _) => {
                 received.is_of_service || received.shape().is_of_service()
             }

@@ -135,7 +135,7 @@ impl Error {
         match (self.http_status(), self.repr()) {
             (Some(401 | 413 | 429), _) => true,
             (Some(400 | 403 | 404), Repr::Http) => self.names_its_reason(),
-            (Some(status @ (200..=299 | 400..=499)), Repr::Rejected) => {
+            (Some(status @ (200..=299 | 400..=499)), Repr::ErrorsOnly) => {
                 let named = status == 403 || errors.iter().all(names_reason);
                 named && self.raw_data().is_none_or(|data| explains(errors, data))
             }

@@ -16,7 +16,7 @@ pub(crate) enum Repr {
     #[default]
     Http,
     /// A reply of the interface with errors and without data.
-    Rejected,
+    ErrorsOnly,
     /// A reply of the interface that does not fit the types at this path; `.` is the whole reply.
     Decode { path: String, detail: String },
 }

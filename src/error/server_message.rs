@@ -5,6 +5,7 @@ use serde::de::IgnoredAny;
 
 use super::{Error, Repr};
 use crate::model::json_repair::repaired;
+use crate::model::json_text;
 
 impl Error {
     /// The message in a reply that was not the expected JSON, when it is clear which of its texts that is; or the reason that the
@@ -88,9 +89,8 @@ fn of_json(text: &str) -> Option<(usize, String)> {
 
 /// The JSON value at the start of a text, and what follows it.
 fn next_value<'a, T: Deserialize<'a>>(text: &'a str) -> Option<(T, &'a str)> {
-    let mut values = serde_json::Deserializer::from_str(text).into_iter();
-    let value = values.next()?.ok()?;
-    Some((value, text.get(values.byte_offset()..)?))
+    let (value, length) = json_text::first(text.as_bytes())?;
+    Some((value, text.get(length..)?))
 }
 
 /// The text of the first element `Message`, with or without a prefix. It must be complete.
@@ -147,6 +147,7 @@ mod tests {
 
     use super::*;
     use crate::error::ReplyParts;
+    use crate::model::json_text::work;
 
     fn message(media_type: Option<&str>, body: &str) -> Option<String> {
         let error = Error::http(ReplyParts::new(400, media_type, body.as_bytes(), None));
@@ -180,6 +181,16 @@ mod tests {
         text/html                | <html><Message>Sample</Message>                        |
         application/octet-stream | Sample                                                 |
     "#;
+
+    #[test]
+    fn the_work_of_a_message_grows_as_the_body() {
+        work::assert_linear(&[["", ""], ["{\"Message\":", "}"]], |text| {
+            for media_type in ["application/json", "application/xml", "text/plain"] {
+                let error = ReplyParts::new(400, Some(media_type), text.as_bytes(), None);
+                Error::http(error).report();
+            }
+        });
+    }
 
     #[test]
     fn the_message_is_found_where_it_is_clear() {

@@ -12,7 +12,7 @@ use super::Outcome;
 use super::outcome::ReplyFacts;
 use super::unreadable::{RawList, part_of};
 use crate::error::{Error, ReplyParts, ServerErrors, json_fault};
-use crate::model::{Condition, ServerError, reply_memory};
+use crate::model::{Condition, ServerError, json_text, reply_memory};
 
 /// How many errors are kept: a server may repeat one for each record of a large request.
 const KEPT_ERRORS: usize = 1_000;
@@ -76,7 +76,7 @@ impl<'a> RawReply<'a> {
         // UTF-8 is checked once for the body: serde_json would check each string.
         let text = object_text(std::str::from_utf8(self.bytes).ok()?)?;
         self.limited(|| {
-            let Envelope { data, .. } = serde_json::from_str(text).ok()?;
+            let Envelope { data, .. } = json_text::from_str(text).ok()?;
             Some(match data {
                 Some(value) => Ok(self.outcome(value, ServerErrors::default())),
                 None => Err(self.without_data()),
@@ -106,7 +106,7 @@ impl<'a> RawReply<'a> {
 
     fn parts_of<'t>(&self, text: &'t str) -> Option<Result<Outcome<&'t RawValue>, Error>> {
         // Raw texts, so that one number which no type can hold leaves the other parts readable.
-        let parts: Parts<'t> = match serde_json::from_str(text) {
+        let parts: Parts<'t> = match json_text::from_str(text) {
             Ok(parts) => parts,
             Err(_) if self.needs_errors => return None,
             Err(error) => {
@@ -232,7 +232,7 @@ pub(super) fn is_void(data: &Value, empty_lists_too: bool) -> bool {
 /// Reads each error alone. What is not a list is one error.
 fn read_errors(raw: &RawValue) -> ServerErrors {
     let read = |raw: &RawValue| ServerError::from_value(reply_memory::value(raw.get()));
-    match serde_json::from_str::<RawList<'_, KEPT_ERRORS>>(raw.get()) {
+    match json_text::from_str::<RawList<'_, KEPT_ERRORS>>(raw.get()) {
         Ok(list) => ServerErrors {
             first: list.first.into_iter().map(read).collect(),
             omitted: list.omitted,

@@ -4,7 +4,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::error::{Error, ErrorCase, ReplyParts, ServerErrors, json_fault};
 use crate::model::json_path::path_of;
-use crate::model::{Edge, Position, reply_memory};
+use crate::model::{Edge, Position, json_text, reply_memory};
 
 /// Where a text does not fit, and why.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub(crate) fn unreadable_record(status: u16, path: String, detail: &str, record:
     let received = ReplyParts::new(status, None, record.as_bytes(), Some(raw));
     let error = Error::decode(received, path, detail, ServerErrors::default())
         .with_case(ErrorCase::UnreadableRecord);
-    match serde_json::from_str(record) {
+    match json_text::from_str(record) {
         Ok(Edge::<IgnoredAny> {
             cursor: Some(cursor),
             ..

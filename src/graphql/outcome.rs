@@ -46,6 +46,8 @@ pub(crate) struct ReplyFacts {
     pub(super) omitted: usize,
     pub(super) nulls: usize,
     pub(super) status: u16,
+    /// How often the request was sent.
+    pub(crate) attempts: u32,
     /// Whether it is the outcome of a change, which then was carried out.
     pub(super) change: bool,
 }
@@ -91,7 +93,8 @@ impl<T> Outcome<T> {
     ///
     /// # Errors
     ///
-    /// [`is_rejected`](Error::is_rejected) when there are problems; a change is carried out all the same, and
+    /// If there are problems, an error with them as its [`server_errors`](Error::server_errors), by their meaning of the kind
+    /// [`Rejected`](crate::ErrorKind::Rejected) or a closer one; a change is carried out all the same, and
     /// [`may_have_applied`](Error::may_have_applied) is true. [`UnreadableRecord`](crate::ErrorKind::UnreadableRecord) with
     /// the first of them.
     pub fn strict(self) -> Result<T, Error> {
@@ -178,6 +181,7 @@ impl Outcome<()> {
         if self.problems.is_empty() {
             return Error::protocol("the reply has no record")
                 .with_case(ErrorCase::NoRecord)
+                .with_attempts(self.facts.attempts)
                 .with_may_have_applied(self.facts.change);
         }
         rejected(self.problems, &self.facts)
@@ -186,5 +190,7 @@ impl Outcome<()> {
 
 fn rejected(first: Vec<ServerError>, facts: &ReplyFacts) -> Error {
     let (received, omitted) = (ReplyParts::status_only(facts.status), facts.omitted);
-    Error::rejected(received, ServerErrors { first, omitted }).with_may_have_applied(facts.change)
+    Error::rejected(received, ServerErrors { first, omitted })
+        .with_attempts(facts.attempts)
+        .with_may_have_applied(facts.change)
 }

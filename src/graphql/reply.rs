@@ -15,7 +15,7 @@ use super::unreadable::part_of;
 use super::{OperationKind, Outcome, SalvagedList, salvage_list};
 use crate::error::{Error, mark_no_record_named};
 use crate::model::json_path::joined;
-use crate::model::{Condition, PageInfo, ServerError, reply_memory};
+use crate::model::{Condition, PageInfo, ServerError, json_text, reply_memory};
 
 /// What the value of a call is read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -282,10 +282,7 @@ pub(crate) fn early_page_info(body: &[u8]) -> Option<PageInfo> {
         .get(at + KEY.len()..)?
         .trim_ascii_start()
         .strip_prefix(b":")?;
-    serde_json::Deserializer::from_slice(rest)
-        .into_iter::<PageInfo>()
-        .next()?
-        .ok()
+    json_text::first(rest).map(|(info, _)| info)
 }
 
 #[cfg(test)]

@@ -121,7 +121,7 @@ pub(crate) fn encode_operation(
 impl Encoded {
     /// The query with another document, after the server refused this one; `None` when no other document can help.
     pub(crate) fn adapted(&self, error: &Error) -> Option<Self> {
-        let known = self.adaptable.filter(|_| error.is_rejected())?;
+        let known = self.adaptable.filter(|_| error.has_errors_only())?;
         let mut body: RequestBody<'_, RawVariables<'_>> =
             serde_json::from_slice(&self.body).ok()?;
         let is_set = |name: &str| body.variables.contains_key(name);

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use super::misfit::{self, Misfit, unreadable_record};
 use crate::error::Error;
-use crate::model::{BorrowedText, reply_memory};
+use crate::model::{BorrowedText, json_text, reply_memory};
 
 /// More unreadable records than this in one reply are a difference of the schema: the reply as a whole is unreadable.
 const MAX_UNREADABLE: usize = 1_000;
@@ -28,6 +28,15 @@ pub(crate) struct Unreadable {
     pub(crate) index: usize,
     /// Where the record does not fit, with its JSON.
     pub(crate) error: Error,
+}
+
+impl Unreadable {
+    /// Sets how often the request was sent.
+    pub(crate) fn note_attempts(records: &mut [Self], attempts: u32) {
+        for record in records {
+            record.error = record.error.clone().with_attempts(attempts);
+        }
+    }
 }
 
 impl PartialEq for Unreadable {
@@ -68,7 +77,7 @@ fn salvage<T: DeserializeOwned>(
     let around = |records: &str| format!("{before}[{records}]{after}");
     // Without records it must fit, or the fault is elsewhere.
     reply_memory::from_str::<T>(&around("")).ok()?;
-    let records: RawList<'_, { usize::MAX }> = serde_json::from_str(text.get(range)?).ok()?;
+    let records: RawList<'_, { usize::MAX }> = json_text::from_str(text.get(range)?).ok()?;
     let records = records.first;
     let work = records.len().saturating_mul(before.len() + after.len());
     if work > WORK.1.max(WORK.0.saturating_mul(text.len())) {
@@ -141,7 +150,7 @@ fn range_of(text: &str, list: &[&str]) -> Option<Range<usize>> {
 pub(super) fn part_of<'a>(text: &'a str, members: &[impl AsRef<str>]) -> Option<&'a str> {
     let mut part = text;
     for name in members {
-        let mut value = serde_json::Deserializer::from_str(part);
+        let mut value = json_text::deserializer(part);
         let seed = MemberSeed(name.as_ref());
         part = seed.deserialize(&mut value).ok()??.get();
     }
@@ -173,7 +182,7 @@ impl<'de> Visitor<'de> for MemberSeed<'_> {
             let is_named = match quoted.trim_matches('"') {
                 // A name that is no text is another one.
                 escaped if escaped.contains('\\') => {
-                    serde_json::from_str(quoted).is_ok_and(|BorrowedText(name)| name == self.0)
+                    json_text::from_str(quoted).is_ok_and(|BorrowedText(name)| name == self.0)
                 }
                 name => name == self.0,
             };

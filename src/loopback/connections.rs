@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 
 use super::request::{BrowserResponse, callback_query};
 use super::sockets::Sockets;
-use crate::auth::{BoxFuture, PendingLogin};
+use crate::auth::BoxFuture;
 use crate::secret::Secret;
 use crate::transport::Clock;
 
@@ -26,6 +26,9 @@ const MAX_HEAD_BYTES: usize = 16 * 1_024;
 
 /// A browser sends its request at once, or opens a connection ahead of time and leaves it silent.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long the page of a login is shown again: browsers ask twice, such as for a preview, a restored tab or a reload.
+const REPEATED: Duration = Duration::from_secs(5);
 
 /// More connections than any browser opens to one host.
 const MAX_CONNECTIONS: usize = 32;
@@ -65,55 +68,83 @@ pub(super) struct Callback {
     pub(super) query: Secret,
 }
 
-/// Waits for the first callback with the state of the login.
-pub(super) async fn receive_callback(
-    sockets: &Sockets,
-    handshake: &Handshake,
-    redirect_uri: &Url,
-    login: &PendingLogin,
-    clock: &Clock,
-) -> Callback {
-    let mut connections = Connections::default();
-    loop {
-        let next = match select(pin!(connections.next_callback()), pin!(sockets.accept())).await {
-            Either::Left((callback, _)) => Either::Left(callback),
-            Either::Right((accepted, _)) => Either::Right(accepted),
-        };
-        match next {
-            Either::Left(callback) => {
-                if login.expects(callback.query.expose()) {
-                    return callback;
-                }
-                connections.push(async move {
-                    let refusal = BrowserResponse::OtherLogin.to_http();
-                    respond(callback.stream, refusal, clock).await;
-                    None
-                });
-            }
-            Either::Right(Ok(stream)) => {
-                connections.push(serve(stream, handshake, redirect_uri, clock));
-                // Lets the runtime find out which connections have sent something, before later ones displace them.
-                yield_now().await;
-            }
-            // Such as too many open files: a moment later it may work again.
-            Either::Right(Err(_)) => clock.sleep(Duration::from_millis(100)).await,
+/// Where the browser finds the listener.
+pub(super) struct ListenAddress {
+    pub(super) sockets: Sockets,
+    pub(super) handshake: Handshake,
+    pub(super) redirect_uri: Url,
+    pub(super) clock: Clock,
+}
+
+/// The address of a listener, and the connections to it.
+pub(super) struct Receiver {
+    address: Arc<ListenAddress>,
+    connections: Connections,
+}
+
+impl Receiver {
+    pub(super) fn new(address: ListenAddress) -> Self {
+        Self {
+            address: Arc::new(address),
+            connections: Connections::default(),
         }
+    }
+
+    /// Waits for a callback whose query is expected, and refuses all others.
+    pub(super) async fn next_callback(&mut self, is_expected: impl Fn(&str) -> bool) -> Callback {
+        let (address, connections) = (&self.address, &mut self.connections);
+        loop {
+            let accepting = pin!(address.sockets.accept());
+            let next = match select(pin!(connections.next_callback()), accepting).await {
+                Either::Left((callback, _)) => Either::Left(callback),
+                Either::Right((accepted, _)) => Either::Right(accepted),
+            };
+            match next {
+                Either::Left(callback) => {
+                    if is_expected(callback.query.expose()) {
+                        return callback;
+                    }
+                    let refusal = BrowserResponse::OtherLogin.to_http();
+                    connections.push(answer(callback, refusal, address.clock.clone()));
+                }
+                Either::Right(Ok(stream)) => {
+                    connections.push(serve(stream, Arc::clone(address)));
+                    // Lets the runtime find out which connections have sent something, before later ones displace them.
+                    yield_now().await;
+                }
+                // Such as too many open files: a moment later it may work again.
+                Either::Right(Err(_)) => address.clock.sleep(Duration::from_millis(100)).await,
+            }
+        }
+    }
+
+    /// Shows this page again to a browser that asks for the same address again, for [`REPEATED`].
+    pub(super) async fn repeat(mut self, query: Secret, page: String) {
+        let clock = self.address.clock.clone();
+        let repeating = async {
+            loop {
+                let callback = self.next_callback(|again| query.matches(again)).await;
+                let answer = answer(callback, page.clone(), clock.clone());
+                self.connections.push(answer);
+            }
+        };
+        let _: Option<()> = clock.within(REPEATED, repeating).await;
     }
 }
 
 /// How to handle a connection; some end with a callback.
-type Service<'a> = Pin<Box<dyn Future<Output = Option<Callback>> + Send + 'a>>;
+type Service = Pin<Box<dyn Future<Output = Option<Callback>> + Send>>;
 
 /// The open connections. All are served at once, so that a silent one delays no other, and close with this value.
 #[derive(Default)]
-struct Connections<'a> {
-    oldest_first: VecDeque<Service<'a>>,
+struct Connections {
+    oldest_first: VecDeque<Service>,
 }
 
-impl<'a> Connections<'a> {
+impl Connections {
     /// When there are too many, the oldest ends: a browser sends at once, so that one is the least likely to be the
     /// callback.
-    fn push(&mut self, service: impl Future<Output = Option<Callback>> + Send + 'a) {
+    fn push(&mut self, service: impl Future<Output = Option<Callback>> + Send + 'static) {
         if self.oldest_first.len() >= MAX_CONNECTIONS {
             self.oldest_first.pop_front();
         }
@@ -142,12 +173,13 @@ impl<'a> Connections<'a> {
 }
 
 /// Reads one request. Returns a callback; refuses every other request.
-async fn serve(
-    stream: TcpStream,
-    Handshake(accept): &Handshake,
-    redirect_uri: &Url,
-    clock: &Clock,
-) -> Option<Callback> {
+async fn serve(stream: TcpStream, address: Arc<ListenAddress>) -> Option<Callback> {
+    let ListenAddress {
+        handshake: Handshake(accept),
+        redirect_uri,
+        clock,
+        ..
+    } = &*address;
     // No page can reach a browser that does not trust the certificate or speaks no TLS.
     let accepted = clock.within(REQUEST_TIMEOUT, accept(stream)).await?;
     let mut stream = accepted.ok()?;
@@ -184,6 +216,12 @@ async fn read(
             return Some(request);
         }
     }
+}
+
+/// Sends a response to a callback.
+async fn answer(callback: Callback, response: String, clock: Clock) -> Option<Callback> {
+    respond(callback.stream, response, &clock).await;
+    None
 }
 
 /// Sends a response and closes the connection. A browser that is gone needs none.

@@ -4,7 +4,8 @@
 //! [`Loopback::open_browser`] shows the user the identity provider, and [`Loopback::log_in`] waits for the callback. It answers
 //! one address and one `Host` only, so that another web page in the browser cannot reach it under another name;
 //! a request without the state of the login cannot end it. The last page
-//! in the browser holds nothing of the login. The port is free again as soon as the listener is dropped.
+//! in the browser holds nothing of the login, and is shown again for five seconds to a browser that asks twice. The port is free again
+//! after that, or at once for another listener of the same program and when the listener is dropped before.
 //!
 //! # HTTPS
 //!
@@ -67,6 +68,7 @@ mod connections;
 #[cfg(feature = "loopback-https")]
 mod https;
 mod redirect_file;
+mod repeated;
 mod request;
 mod sockets;
 
@@ -77,7 +79,7 @@ use std::time::Duration;
 
 use url::Url;
 
-use self::connections::{Handshake, receive_callback, respond};
+use self::connections::{Callback, Handshake, ListenAddress, Receiver, respond};
 #[cfg(feature = "loopback-https")]
 use self::https::encrypted;
 use self::redirect_file::RedirectFile;
@@ -186,12 +188,14 @@ impl LoopbackBuilder {
         let failed = |source| {
             Error::config(format!("port {port} cannot be listened on")).with_source(source)
         };
+        repeated::end(port).await;
         let sockets = Sockets::bind(&host, port).await.map_err(failed)?;
         let port = sockets.port().map_err(failed)?;
         // OK to ignore: it fails for addresses without a host only.
         let _ = redirect_uri.set_port(Some(port));
         Ok(Loopback {
             sockets,
+            port,
             handshake,
             redirect_uri,
             timeout: self.timeout,
@@ -250,6 +254,7 @@ fn encrypted(_: &str, _: Option<&Secret>, _: Day) -> Result<Handshake> {
 #[derive(Debug)]
 pub struct Loopback {
     sockets: Sockets,
+    port: u16,
     handshake: Handshake,
     redirect_uri: Url,
     timeout: Duration,
@@ -322,7 +327,7 @@ impl Loopback {
     /// ([`done_page`](LoopbackBuilder::done_page), [`refused_page`](LoopbackBuilder::refused_page)).
     ///
     /// Only a request with the `state` of the login ends the wait; all others are refused and change nothing. The port is
-    /// free when this returns or is dropped.
+    /// free when this is dropped, and when the page is no longer shown again.
     pub(crate) async fn receive(self, login: PendingLogin) -> Result<CheckedCallback> {
         let mut pairs = login.url().query_pairs();
         let is_ours =
@@ -332,19 +337,26 @@ impl Loopback {
                 "the login has another redirect_uri than the listener",
             ));
         }
-        let (sockets, handshake) = (&self.sockets, &self.handshake);
-        let callback =
-            receive_callback(sockets, handshake, &self.redirect_uri, &login, &self.clock);
+        let mut receiver = Receiver::new(ListenAddress {
+            sockets: self.sockets,
+            handshake: self.handshake,
+            redirect_uri: self.redirect_uri,
+            clock: self.clock.clone(),
+        });
+        let callback = receiver.next_callback(|query| login.expects(query));
         let Some(callback) = self.clock.within(self.timeout, callback).await else {
             let what = "the login was refused (no_callback_in_time)";
             return Err(Error::said(ErrorKind::LoginRefused, what));
         };
-        let checked = login.check(callback.query.expose());
+        let Callback { stream, query } = callback;
+        let checked = login.check(query.expose());
         let notice = match &checked {
             Ok(_) => self.done,
             Err(_) => self.refused,
         };
-        respond(callback.stream, notice.to_http("200 OK"), &self.clock).await;
+        let page = notice.to_http("200 OK");
+        respond(stream, page.clone(), &self.clock).await;
+        repeated::start(self.port, receiver.repeat(query, page));
         checked
     }
 }

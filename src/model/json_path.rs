@@ -9,14 +9,21 @@
 
 use serde_json::value::RawValue;
 
+use super::json_text;
+use super::nesting::Nesting;
+
 /// The path of what stands inside a part of a text.
 pub(crate) fn joined(part: &str, path: &str) -> String {
-    match path.chars().next() {
-        None => part.to_owned(),
-        Some(_) if part.is_empty() => path.to_owned(),
-        Some('[') => format!("{part}{path}"),
-        Some(_) => format!("{part}.{path}"),
+    let mut whole = part.to_owned();
+    push_path(&mut whole, path);
+    whole
+}
+
+fn push_path(whole: &mut String, path: &str) {
+    if !whole.is_empty() && !path.is_empty() && !path.starts_with('[') {
+        whole.push('.');
     }
+    whole.push_str(path);
 }
 
 /// Where an error of this text is.
@@ -32,9 +39,9 @@ enum Level<'a> {
     List(usize),
 }
 
-/// The path of the value that so many bytes end in, or stand before.
+/// The path of the value that so many bytes end in, or stand before, down to the limit of [`Nesting`].
 fn path_to(text: &str, offset: usize) -> String {
-    let mut open: Vec<Level<'_>> = Vec::new();
+    let mut open: Nesting<Level<'_>> = Nesting::default();
     let (mut key, mut at) = ("", 0);
     let read = text.get(..offset).unwrap_or(text);
     while let Some(byte) = read.as_bytes().get(at) {
@@ -47,10 +54,9 @@ fn path_to(text: &str, offset: usize) -> String {
             (b',', Some(Level::Object(name))) => *name = None,
             (b':', Some(Level::Object(name))) => *name = Some(key),
             (b'"', _) => {
-                let rest = read.get(at..).unwrap_or_default();
-                let mut values = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
+                let rest = read.as_bytes().get(at..).unwrap_or_default();
                 // The last one may be cut off.
-                let Some(Ok(string)) = values.next() else {
+                let Some((string, _)) = json_text::first::<&RawValue>(rest) else {
                     break;
                 };
                 key = string.get();
@@ -59,21 +65,27 @@ fn path_to(text: &str, offset: usize) -> String {
             _ => {}
         }
         at += length;
+        json_text::visited(length);
     }
-    let step = |path: String, level: &Level<'_>| match level {
-        Level::List(position) => format!("{path}[{position}]"),
-        Level::Object(None) => path,
-        Level::Object(Some(name)) => {
-            let name: String = serde_json::from_str(name).unwrap_or_else(|_| (*name).to_owned());
-            joined(&path, &name)
+    // In place: a copy for each level would take many times a text of long names.
+    let mut path = String::new();
+    for level in open.iter() {
+        match level {
+            Level::List(position) => path += &format!("[{position}]"),
+            Level::Object(None) => {}
+            Level::Object(Some(name)) => {
+                let name: String = json_text::from_str(name).unwrap_or_else(|_| (*name).to_owned());
+                push_path(&mut path, &name);
+            }
         }
-    };
-    open.iter().fold(String::new(), step)
+    }
+    path
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::nesting::MAX_DEPTH;
 
     #[test]
     fn any_text_and_any_offset_have_a_path() {
@@ -83,5 +95,8 @@ mod tests {
             }
         }
         assert_eq!(path_to(&"[".repeat(3), 3), "[0][0][0]");
+        assert_eq!(path_to(&"[".repeat(500), 500), "[0]".repeat(MAX_DEPTH));
+        let text = format!(r#"{{"x":{}{},"a":1"#, "[".repeat(500), "]".repeat(500));
+        assert_eq!(path_to(&text, text.len()), "a");
     }
 }

@@ -7,7 +7,10 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// More open members than this are no records: the repair must not take more memory than the reply.
+use super::json_text;
+use super::nesting::Nesting;
+
+/// More faults and open members than this are no records: the repair must not take more memory than the reply.
 const MAX_OPEN: usize = 1 << 16;
 
 /// The text with its faults repaired; `None` where it has none of these faults.
@@ -17,7 +20,9 @@ pub(crate) fn repaired(text: &str) -> Option<String> {
         ..Repair::default()
     };
     repair.scan()?;
-    let Repair { blank, halves, .. } = repair;
+    let Repair {
+        mut blank, halves, ..
+    } = repair;
     if blank.is_empty() && halves.is_empty() {
         return None;
     }
@@ -25,14 +30,18 @@ pub(crate) fn repaired(text: &str) -> Option<String> {
     for at in halves {
         bytes.get_mut(at..at + 4)?.copy_from_slice(b"fffd");
     }
+    // A member may stand in another one that goes as well: each byte is overwritten once.
+    blank.sort_unstable_by_key(|member| member.start);
+    let mut done = 0;
     for member in blank {
-        // Lines stay.
-        for byte in bytes
-            .get_mut(member)?
-            .iter_mut()
-            .filter(|byte| **byte != b'\n')
-        {
-            *byte = b' ';
+        let rest = member.start.max(done)..member.end.max(done);
+        done = rest.end;
+        json_text::visited(rest.len());
+        for byte in bytes.get_mut(rest)? {
+            // Lines stay.
+            if *byte != b'\n' {
+                *byte = b' ';
+            }
         }
     }
     String::from_utf8(bytes).ok()
@@ -45,19 +54,28 @@ struct Repair<'a> {
     blank: Vec<Range<usize>>,
     /// Where the four digits of each half of a surrogate pair start.
     halves: Vec<usize>,
-    open: Vec<OpenValue<'a>>,
+    /// The open objects and lists. Repeated names below the limit of [`Nesting`] stay: no reader of ours looks there.
+    open: Nesting<OpenValue<'a>>,
     /// How many members the open objects have.
     members: usize,
 }
 
-/// An open list, or an open object with the place of each member.
+/// An open list, or an open object with the place of each member before the current one.
 enum OpenValue<'a> {
     List,
     Object {
         members: HashMap<Cow<'a, str>, Range<usize>>,
-        /// The name of the member that is being read, or that comes next.
-        name: Option<(Cow<'a, str>, usize)>,
+        current: Member<'a>,
     },
+}
+
+/// How far the current member of an object is read.
+enum Member<'a> {
+    None,
+    /// Its name, and where that starts.
+    Name(Cow<'a, str>, usize),
+    /// Its name and the colon.
+    Value(Cow<'a, str>, usize),
 }
 
 impl Repair<'_> {
@@ -65,21 +83,26 @@ impl Repair<'_> {
         let bytes = self.text.as_bytes();
         let mut at = 0;
         while let Some(byte) = bytes.get(at) {
+            if self.members + self.blank.len() + self.halves.len() > MAX_OPEN {
+                return None;
+            }
             match byte {
                 b'"' => {
                     let start = at;
                     at = self.string(at + 1)?;
+                    json_text::visited(at - start);
                     if let Some(OpenValue::Object {
-                        name: name @ None, ..
+                        current: current @ Member::None,
+                        ..
                     }) = self.open.last_mut()
                     {
-                        *name = Some((decoded(self.text.get(start..at)?), start));
+                        *current = Member::Name(decoded(self.text.get(start..at)?), start);
                     }
                     continue;
                 }
                 b'{' => self.open.push(OpenValue::Object {
                     members: HashMap::new(),
-                    name: None,
+                    current: Member::None,
                 }),
                 b'[' => self.open.push(OpenValue::List),
                 b'}' | b']' => {
@@ -87,18 +110,12 @@ impl Repair<'_> {
                         self.members -= members.len();
                     }
                 }
-                b':' => self.replace_earlier()?,
-                b',' => {
-                    if let Some(OpenValue::Object { members, name }) = self.open.last_mut()
-                        && let Some((name, _)) = name.take()
-                        && let Some(member) = members.get_mut(&name)
-                    {
-                        member.end = at + 1;
-                    }
-                }
+                b':' => self.begin_value(),
+                b',' => self.end_member(at + 1),
                 _ => {}
             }
             at += 1;
+            json_text::visited(1);
         }
         Some(())
     }
@@ -130,19 +147,33 @@ impl Repair<'_> {
         }
     }
 
-    /// The value of a member begins: an earlier one of the same name does not count.
-    fn replace_earlier(&mut self) -> Option<()> {
-        if let Some(OpenValue::Object {
-            members,
-            name: Some((name, start)),
-        }) = self.open.last_mut()
-        {
-            match members.insert(name.clone(), *start..*start) {
-                Some(earlier) => self.blank.push(earlier),
-                None => self.members += 1,
+    /// The value of a member begins: an earlier one of the same name does not count. The name is taken, so that each name is
+    /// hashed once, however many colons follow it.
+    fn begin_value(&mut self) {
+        let Some(OpenValue::Object { members, current }) = self.open.last_mut() else {
+            return;
+        };
+        match std::mem::replace(current, Member::None) {
+            Member::Name(name, start) => {
+                json_text::visited(name.len());
+                if let Some(earlier) = members.remove(&name) {
+                    self.members -= 1;
+                    self.blank.push(earlier);
+                }
+                *current = Member::Value(name, start);
             }
+            other => *current = other,
         }
-        (self.members <= MAX_OPEN).then_some(())
+    }
+
+    fn end_member(&mut self, end: usize) {
+        if let Some(OpenValue::Object { members, current }) = self.open.last_mut()
+            && let Member::Value(name, start) = std::mem::replace(current, Member::None)
+        {
+            json_text::visited(name.len());
+            self.members += 1;
+            members.insert(name, start..end);
+        }
     }
 }
 
@@ -150,7 +181,7 @@ impl Repair<'_> {
 fn decoded(string: &str) -> Cow<'_, str> {
     let inside = string.get(1..string.len() - 1).unwrap_or_default();
     if inside.contains('\\')
-        && let Ok(text) = serde_json::from_str(string)
+        && let Ok(text) = json_text::from_str(string)
     {
         return Cow::Owned(text);
     }
@@ -163,6 +194,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::model::nesting::MAX_DEPTH;
 
     #[test]
     fn half_of_a_surrogate_pair_becomes_a_replacement_character() {
@@ -201,8 +233,42 @@ mod tests {
     }
 
     #[test]
+    fn repeated_names_count_down_to_the_depth_that_is_read() {
+        let nested = |depth: usize| {
+            let text = format!(
+                r#"{}{{"a":1,"a":2}}{}"#,
+                "[".repeat(depth),
+                "]".repeat(depth)
+            );
+            repaired(&text).is_some()
+        };
+        assert!(nested(MAX_DEPTH - 1) && !nested(MAX_DEPTH));
+        // What is deeper hides nothing that comes after it.
+        let text = format!(
+            r#"{{"x":{}{},"a":1,"a":2}}"#,
+            "[".repeat(500),
+            "]".repeat(500)
+        );
+        let end = repaired(&text).unwrap();
+        assert_eq!(
+            end.replace(' ', "").rsplit_once(']').unwrap().1,
+            r#","a":2}"#
+        );
+    }
+
+    #[test]
+    fn members_inside_members_that_go_are_overwritten_once() {
+        let text = r#"{"a":{"b":{"c":1,"c":2},"b":3},"a":{"b":4}}"#;
+        let left = repaired(text).unwrap();
+        assert_eq!(
+            (left.replace(' ', ""), left.len()),
+            (r#"{"a":{"b":4}}"#.to_owned(), text.len())
+        );
+    }
+
+    #[test]
     fn any_other_text_stays() {
-        let texts = r#"|{|{"a|}}]],::|"\ud83d\ude00 \\ud83d"|{"a":1,"A":2,"b":{"a":1}}|"\u12|{"a":"a","b":"a"}|{"a",:"a"}"#;
+        let texts = r#"|{|{"a|}}]],::|{"a"::::|{"a":1::,::"b":2|"\ud83d\ude00 \\ud83d"|{"a":1,"A":2,"b":{"a":1}}|"\u12|{"a":"a","b":"a"}|{"a",:"a"}"#;
         for text in texts.split('|') {
             assert_eq!(repaired(text), None, "{text}");
         }
@@ -212,5 +278,10 @@ mod tests {
         };
         assert!(repaired(&members(1000)).is_some());
         assert!(repaired(&members(MAX_OPEN + 1)).is_none());
+        for fault in [r#""":0,"#, r#""\ud83d","#] {
+            let faults = |count: usize| format!("{{{}", fault.repeat(count));
+            assert!(repaired(&faults(MAX_OPEN - 1)).is_some());
+            assert!(repaired(&faults(MAX_OPEN + 2)).is_none());
+        }
     }
 }

@@ -14,6 +14,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::json_repair::repaired;
+use super::json_text;
 
 /// The memory that lists and values of a reply may take together: in bytes, and for a long reply as a multiple of its text.
 const FREE: usize = 16 << 20;
@@ -64,8 +65,8 @@ pub(crate) fn counted<T: DeserializeOwned>(text: &str) -> serde_json::Result<(T,
 
 /// Reads a text; one that does not fit is [repaired] and read again.
 pub(crate) fn read<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
-    serde_json::from_str(text).or_else(|error| match repaired(text) {
-        Some(text) => serde_json::from_str(&text),
+    json_text::from_str(text).or_else(|error| match repaired(text) {
+        Some(text) => json_text::from_str(&text),
         None => Err(error),
     })
 }
@@ -158,6 +159,7 @@ fn size_as_value(text: &str) -> usize {
         b',' => 96,
         _ => 1,
     };
+    json_text::visited(text.len());
     text.bytes().map(size).sum()
 }
 

@@ -1,5 +1,7 @@
 //! The user, and the choice of one of the user's accounts.
 
+use std::fmt;
+
 use crate::client::{Account, Client};
 use crate::error::{Error, ErrorKind, Result};
 use crate::graphql::Outcome;
@@ -30,7 +32,7 @@ use crate::send::Call;
 /// assert!(error.kind() == envd_sdk::ErrorKind::AccountChoice);
 /// # Ok(()) });
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum AccountChoice {
     /// The account that the user details name as the default (spec 2.8), if it is among the accounts.
@@ -46,6 +48,20 @@ pub enum AccountChoice {
     Label(String),
     /// The account with this id, for an application that has kept it.
     Id(AccountId),
+}
+
+impl fmt::Debug for AccountChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("Default"),
+            Self::Producer => f.write_str("Producer"),
+            Self::Role(role) => f.debug_tuple("Role").field(role).finish(),
+            Self::Pic(pic) => f.debug_tuple("Pic").field(pic).finish(),
+            // Users give their accounts names of people and firms.
+            Self::Label(_) => f.debug_tuple("Label").finish_non_exhaustive(),
+            Self::Id(id) => f.debug_tuple("Id").field(id).finish(),
+        }
+    }
 }
 
 fn not_registered() -> Error {

@@ -92,8 +92,8 @@ impl Candidates {
     /// # Errors
     ///
     /// As [`Pager::next_page`](crate::Pager::next_page) and [`Account::consignment`]. A list that is not complete is an
-    /// error as well, [`is_rejected`](Error::is_rejected) or [`Protocol`](crate::ErrorKind::Protocol): records are missing
-    /// from it, or the server reports problems beside it.
+    /// error as well: [`Protocol`](crate::ErrorKind::Protocol) if records are missing from it, or with the
+    /// [`server_errors`](Error::server_errors) that the server reports beside it.
     pub fn find(&self) -> Call<Vec<ConsignmentSummary>> {
         // Boxed, because it stays in the future of the call.
         let mut search = Box::new(self.clone());

@@ -4,7 +4,7 @@
 //! what this crate assumes. A profile is plain data, is kept as JSON, and is given to what depends on it:
 //! [`Client`](crate::Client), [`Provider`](crate::auth::Provider), [`Register`](crate::register::Register),
 //! [`Questionnaire`](crate::validate::Questionnaire) and the fake, which then behaves in that way. The crate
-//! [`envd-sync`](https://docs.rs/envd-sync) goes by the profile of the client that it is given.
+//! [`envd-sync`](crate#companions) goes by the profile of the client that it is given.
 
 mod entries;
 
@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::Role;
 use crate::model::json_path::path_of;
+use crate::model::json_text;
 
 /// Where an entry of a [`ServiceProfile`] comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -153,7 +154,7 @@ impl ServiceProfile {
     /// address that is neither https nor one of this machine, a largest page of 0, a `recordAt` of more than 32 parts. The error
     /// names the entry, and the line and column of one that cannot be read.
     pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
-        let profile: Self = serde_json::from_str(text).map_err(|error| {
+        let profile: Self = json_text::from_str(text).map_err(|error| {
             let path = path_of(text, &error);
             // The position stays at the end.
             serde_json::Error::custom(format!("{path}: {error}").trim_start_matches(": "))
@@ -242,6 +243,17 @@ mod tests {
     use equipment::script::rows;
 
     use super::*;
+    use crate::model::json_text::work;
+
+    #[test]
+    fn the_work_of_a_profile_grows_as_its_text() {
+        let around = [
+            ["", ""],
+            ["{\"operations\":{\"", "\":{}}}"],
+            ["{\"lists\":", "}"],
+        ];
+        work::assert_linear(&around, |text| drop(ServiceProfile::from_json(text)));
+    }
 
     #[test]
     fn a_profile_is_what_was_written() {

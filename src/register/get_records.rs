@@ -15,7 +15,7 @@ use super::if_modified::{IfModified, last_modified};
 use crate::error::{BodyShape, Error, Result, ServerErrors, json_fault};
 use crate::graphql::{Unreadable, unreadable_record};
 use crate::model::json_path::{joined, path_of};
-use crate::model::{BorrowedText, Property, object, places, reply_memory};
+use crate::model::{BorrowedText, Property, json_text, object, places, reply_memory};
 use crate::send::SentOperation;
 use crate::transport::header::{ACCEPT, HeaderValue, IF_MODIFIED_SINCE};
 use crate::transport::{Reply, Request};
@@ -74,6 +74,13 @@ impl SentOperation for GetRecords {
             _ => Err(reply.into_error()),
         }
     }
+
+    fn note_attempts(reply: &mut IfModified<Subset>, attempts: u32) {
+        if let IfModified::Changed { value: subset, .. } = reply {
+            subset.attempts = attempts;
+            Unreadable::note_attempts(&mut subset.unreadable, attempts);
+        }
+    }
 }
 
 /// A request of the caller, with any JSON as its reply.
@@ -118,6 +125,8 @@ pub(super) struct Subset {
     pub(super) records: Vec<Option<Property>>,
     /// The records that could not be read.
     pub(super) unreadable: Vec<Unreadable>,
+    /// How often the request was sent.
+    pub(super) attempts: u32,
     /// The time of the register's last change, if the reply has it.
     pub(super) last_modified: Option<SystemTime>,
 }
@@ -219,7 +228,7 @@ fn search_reply(text: &str) -> Option<Subset> {
     let text = text.trim_ascii_start();
     let reply = text
         .starts_with('{')
-        .then(|| serde_json::from_str(text).ok());
+        .then(|| json_text::from_str(text).ok());
     let SearchReply { value, pic } = reply??;
     pic.or(value.pic).is_none().then(|| Subset {
         offset: value.offset,
@@ -258,6 +267,10 @@ impl NoRecords {
 /// `SubSet` (public: eNVD samples).
 const WRAPPERS: [&str; 3] = ["Value", "SubSet", "Items"];
 
+/// As many of them stand around each other at most. The text inside each is read again, so any number of them would take a
+/// hostile register's reader hours.
+const MAX_WRAPPERS: usize = 3;
+
 /// An object; the last member of a name counts (RFC 8259 section 4).
 #[derive(Default, Deserialize)]
 #[serde(transparent)]
@@ -289,9 +302,12 @@ fn subset_of(status: u16, text: &str) -> Result<Subset, NoRecords> {
         (RegisterObject::default(), String::new(), String::new());
     let mut found = text.trim_ascii_start();
     let mut is_record = false;
-    while found.starts_with('{') {
+    for wrappers in 0..=MAX_WRAPPERS {
+        if !found.starts_with('{') {
+            break;
+        }
         let members: RegisterObject<'_> =
-            serde_json::from_str(found).map_err(|error| NoRecords::of(&path, found, &error))?;
+            json_text::from_str(found).map_err(|error| NoRecords::of(&path, found, &error))?;
         is_record = members.are_of_property();
         if is_record {
             break;
@@ -300,6 +316,7 @@ fn subset_of(status: u16, text: &str) -> Result<Subset, NoRecords> {
         let inside = wrapped.find_map(|name| Some((name, members.get(name)?)));
         above.clone_from(&path);
         (path, found) = match inside {
+            Some(_) if wrappers == MAX_WRAPPERS => return Err(NoRecords::at(path)),
             Some((name, inside)) => (joined(&path, name), inside),
             None if !path.is_empty() && members.are_of_no_records() => (path, "null"),
             None => return Err(NoRecords::at(path)),
@@ -308,7 +325,7 @@ fn subset_of(status: u16, text: &str) -> Result<Subset, NoRecords> {
     }
     let number = |name: &str| {
         let number = around.get(name).unwrap_or("null");
-        serde_json::from_str(number)
+        json_text::from_str(number)
             .map_err(|error| NoRecords::of(&joined(&above, name), number, &error))
     };
     let mut subset = Subset {
@@ -318,10 +335,10 @@ fn subset_of(status: u16, text: &str) -> Result<Subset, NoRecords> {
         ..Subset::default()
     };
     let list: Vec<Option<&RawValue>> = match found {
-        _ if is_record => vec![serde_json::from_str(found).ok()],
+        _ if is_record => vec![json_text::from_str(found).ok()],
         "null" if !path.is_empty() => Vec::new(),
         list => {
-            let mut list = serde_json::Deserializer::from_str(list);
+            let mut list = json_text::deserializer(list);
             let places = places(&mut list, Some).and_then(|places| list.end().map(|()| places));
             let places = places.map_err(|error| NoRecords::of(&path, found, &error))?;
             places.ok_or_else(|| NoRecords::at(path.clone()))?
@@ -362,7 +379,7 @@ fn subset_of(status: u16, text: &str) -> Result<Subset, NoRecords> {
 const MAX_UNREADABLE: usize = 1_000;
 
 fn is_property(record: &RawValue) -> bool {
-    let members = serde_json::from_str::<RegisterObject<'_>>(record.get());
+    let members = json_text::from_str::<RegisterObject<'_>>(record.get());
     members.is_ok_and(|members| members.are_of_property())
 }
 
@@ -374,6 +391,7 @@ mod tests {
     use super::*;
     use crate::error::ErrorKind;
     use crate::error::tests::assert_fails;
+    use crate::model::json_text::work;
 
     fn reply(media_type: &'static str, body: &'static str) -> Reply {
         Reply {
@@ -475,6 +493,10 @@ mod tests {
             (r#"{"Value": {"Town": "x", "Total": 1}}"#, "Value"),
             (r#"{"Value": [{"Town": "x"}]}"#, "Value[0]"),
             (r#"{"Value": {"SubSet": 5}}"#, "Value.SubSet"),
+            (
+                r#"{"Value": {"Value": {"Value": {"Value": [{"PIC": "Q"}]}}}}"#,
+                "Value.Value.Value",
+            ),
         ] {
             let error = decode(reply("application/json", body)).err().unwrap();
             assert!(error.kind() == ErrorKind::Decode, "{body}");
@@ -505,6 +527,7 @@ mod tests {
             (r#"{"SubSet": [@], "Total": 1}"#, Some(1)),
             (r#"{"Value": [@]}"#, None),
             (r#"{"Value": @}"#, None),
+            (r#"{"Value": {"Value": {"SubSet": [@]}}}"#, None),
             ("[@]", None),
             ("@", None),
         ] {
@@ -533,6 +556,26 @@ mod tests {
             assert_eq!(error.json_path(), path, "{shape}");
             assert!(error.kind() == ErrorKind::UnreadableRecord);
         }
+    }
+
+    #[test]
+    fn the_work_of_a_reply_grows_as_its_text() {
+        let around = [
+            ["", ""],
+            ["{\"Value\":", "}"],
+            ["{\"Value\":{\"SubSet\":", ",\"Total\":1}}"],
+            ["{\"Value\":{\"SubSet\":[{\"PIC\":\"Q\",\"New\":", "}]}}"],
+            ["{\"Value\":{\"SubSet\":[{\"PIC\":\"Q\",\"Town\":", "}]}}"],
+        ];
+        work::assert_linear(&around, |text| {
+            let body = || reply("application/json", text.to_owned().leak());
+            drop(decode(body()).map_err(|error| error.report()));
+            drop(
+                GetValue
+                    .decode_reply(body())
+                    .map_err(|error| error.report()),
+            );
+        });
     }
 
     #[test]

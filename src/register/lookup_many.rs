@@ -78,7 +78,9 @@ struct Lookups {
 /// The result for one input of a bulk look-up: the input, and its [`Lookup`].
 ///
 /// See [`LookupMany`] for an example.
-#[derive(Clone, Debug)]
+///
+/// `Debug` shows the PIC. It hides an input that is not a PIC, which may be any cell of a list.
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct LookupResult {
     /// The position of the input, from 0.
@@ -88,6 +90,8 @@ pub struct LookupResult {
     /// The result. An input that is not a PIC fails with [`Config`](crate::ErrorKind::Config), without a request.
     pub result: Result<Lookup>,
 }
+
+debug_shows!(LookupResult, |it| position: it.position, pic: it.pic(), result: it.result);
 
 impl LookupResult {
     /// The PIC; `None` when the input is none.

@@ -38,6 +38,8 @@
 //! ```
 
 mod address;
+#[cfg(all(test, feature = "rustls"))]
+mod connection_tests;
 mod get_records;
 mod if_modified;
 mod lookup;
@@ -184,7 +186,8 @@ impl Register {
     ///
     /// Until then a call waits, or fails with that refusal and [`attempts`](crate::Error::attempts) 0 where the wait is
     /// longer than the deadline of the [`RetryPolicy`](crate::RetryPolicy). It is an hour at most, whatever
-    /// `Retry-After` is. Clones share it, and so do those of other users ([`with_token_source`](Self::with_token_source)).
+    /// `Retry-After` is. Clones share it. All users ([`with_token_source`](Self::with_token_source)) share the pause after 503, and the
+    /// clients of one user that after 429, as in [`Client::paused_for`](crate::Client::paused_for).
     ///
     /// ```
     /// use envd_sdk::register::Register;

@@ -286,7 +286,8 @@ impl Register {
             let (index, start) = (position.start.or(first), position.start);
             let subset = self.get_page(search, index).await?;
             let inside = start.is_some() && start != first;
-            let range = PageRange::first(index, inside, search.page_size, &subset)?;
+            let range = PageRange::first(index, inside, search.page_size, &subset);
+            let range = range.map_err(|error| error.with_attempts(subset.attempts))?;
             return Ok(Some(page(position, range, subset)));
         };
         if before.size != search.page_size {
@@ -304,7 +305,8 @@ impl Register {
             }
             None => self.second_page(search, before).await?,
         };
-        let range = before.next(index, &subset)?;
+        let range = before.next(index, &subset);
+        let range = range.map_err(|error| error.with_attempts(subset.attempts))?;
         Ok(range.map(|range| page(position, range, subset)))
     }
 
@@ -316,9 +318,8 @@ impl Register {
     ) -> Result<(u32, Subset)> {
         let subset = self.get_page(search, Some(1)).await?;
         let Some(offset) = subset.offset else {
-            return Err(Error::protocol(
-                "the register does not state the Offset of a page: name its first page in the profile, register.firstPageIndex",
-            ));
+            let what = "the register does not state the Offset of a page: name its first page in the profile, register.firstPageIndex";
+            return Err(Error::protocol(what).with_attempts(subset.attempts));
         };
         if offset == first.offset {
             self.set_first_page_index(1);
@@ -366,6 +367,7 @@ fn page(position: PagePosition, range: PageRange, subset: Subset) -> PropertyPag
     page.total = range.total.and_then(|total| i64::try_from(total).ok());
     (page.offset, page.limit) = (Some(range.offset), range.limit);
     page.last_modified = subset.last_modified;
+    page.attempts = subset.attempts;
     page.next = range.has_next().then(|| PagePosition::after(range));
     page
 }

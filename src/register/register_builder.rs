@@ -11,7 +11,7 @@ use crate::auth::TokenSource;
 use crate::error::{Error, Result};
 use crate::profile::{RegisterAuthentication, RegisterProfile, ServiceProfile};
 use crate::secret::Secret;
-use crate::send::SenderOptions;
+use crate::send::{SenderOptions, TokenUser};
 use crate::transport::{Clock, HttpOptions, RetryPolicy};
 
 /// Settings of a [`Register`]; all but the address have a default.
@@ -51,7 +51,7 @@ impl RegisterBuilder {
     setters! {
         /// Where bearer tokens come from; none is sent unless set. How the register authenticates is not shown (spec 5.12).
         pub fn token_source(source: impl TokenSource)
-            |it| it.options.tokens = Some(Arc::new(source));
+            |it| it.options.user = Some(TokenUser::new(source));
 
         /// A header of every request, such as an API key in place of a bearer token or beside it. Those that the client itself
         /// sends cannot be replaced. The value shows neither in `Debug` nor in traces.
@@ -117,7 +117,7 @@ impl RegisterBuilder {
             return Err(Error::config("the index of the first page must be 0 or 1"));
         }
         match &self.profile.authentication.value {
-            RegisterAuthentication::Bearer if self.options.tokens.is_none() => {
+            RegisterAuthentication::Bearer if self.options.user.is_none() => {
                 let what = "by the profile the register needs an access token: set a token source";
                 return Err(Error::config(what));
             }

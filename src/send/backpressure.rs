@@ -1,5 +1,6 @@
 //! Defers requests until `Retry-After` has passed: those of one user after 429, those of all users of the pool after 503.
 
+use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -7,6 +8,7 @@ use std::time::Duration;
 use futures_util::future::select;
 use tokio::sync::Notify;
 
+use super::token_user::UserKey;
 use crate::error::{Error, ReplyParts, Result};
 use crate::locked::lock;
 use crate::transport::{Clock, RetryPolicy};
@@ -15,51 +17,80 @@ use crate::transport::{Clock, RetryPolicy};
 /// disable the client for the life of the process.
 const LONGEST: Duration = Duration::from_secs(3_600);
 
-/// Until when requests are deferred, on the monotonic clock, and the refusal that caused it.
+/// Until when requests are deferred, on the monotonic clock, and the refusals that caused it: the pauses of all users of a pool.
+/// They outlive the clients that received the refusals.
 #[derive(Default)]
-pub(crate) struct Backpressure {
-    pause: Mutex<Option<(Duration, Error)>>,
+pub(super) struct Backpressure {
+    pauses: Mutex<HashMap<PauseKey, Pause>>,
     ended: Notify,
 }
 
+/// The status that starts a pause, and the number of the [user](UserKey) whose requests it defers.
+type PauseKey = (u16, u64);
+
+struct Pause {
+    until: Duration,
+    refusal: Error,
+    /// As long as the pause lasts, its number belongs to this user.
+    _user: UserKey,
+}
+
 impl Backpressure {
-    /// Starts a pause after a refusal with this status and `Retry-After`. The calls that are deferred get the status alone: the
-    /// text may be about the user of the refused call.
-    pub(crate) fn note(&self, clock: &Clock, status: u16, error: &Error) {
-        let Some(wait) = error
-            .retry_after()
-            .filter(|wait| !wait.is_zero())
-            .filter(|_| error.http_status() == Some(status))
-        else {
+    /// Starts a pause of these users after a refusal with one of these statuses and `Retry-After`. The calls that are deferred
+    /// get the status alone: the text may be about the user of the refused call.
+    pub(super) fn note(&self, clock: &Clock, users: &[(u16, &UserKey)], error: &Error) {
+        let wait = error.retry_after().filter(|wait| !wait.is_zero());
+        let status = error.http_status();
+        let user = users.iter().find(|(starts, _)| status == Some(*starts));
+        let (Some(wait), Some((status, user))) = (wait, user) else {
             return;
         };
-        let refusal = Error::http(ReplyParts::status_only(status));
-        let until = clock.monotonic() + wait.min(LONGEST);
-        let mut pause = lock(&self.pause);
-        if pause.as_ref().is_none_or(|(known, _)| *known < until) {
-            *pause = Some((until, refusal));
+        let now = clock.monotonic();
+        let until = now + wait.min(LONGEST);
+        let mut pauses = lock(&self.pauses);
+        pauses.retain(|_, pause| pause.until > now);
+        let key = (*status, user.number());
+        if pauses.get(&key).is_none_or(|known| known.until < until) {
+            let pause = Pause {
+                until,
+                refusal: Error::http(ReplyParts::status_only(*status)),
+                _user: UserKey::clone(user),
+            };
+            pauses.insert(key, pause);
         }
     }
 
-    /// The remaining pause, and the refusal that caused it.
-    pub(crate) fn left(&self, clock: &Clock) -> Option<(Duration, Error)> {
-        let mut pause = lock(&self.pause);
-        let (until, refusal) = pause.as_ref()?;
-        let left = until.saturating_sub(clock.monotonic());
-        if left.is_zero() {
-            *pause = None;
+    /// The longest remaining pause of these users, and the refusal that caused it.
+    pub(super) fn left(
+        &self,
+        clock: &Clock,
+        users: &[(u16, &UserKey)],
+    ) -> Option<(Duration, Error)> {
+        let pauses = lock(&self.pauses);
+        if pauses.is_empty() {
             return None;
         }
-        Some((left, refusal.clone()))
+        let now = clock.monotonic();
+        users
+            .iter()
+            .filter_map(|(status, user)| pauses.get(&(*status, user.number())))
+            .filter(|pause| pause.until > now)
+            .max_by_key(|pause| pause.until)
+            .map(|pause| (pause.until.saturating_sub(now), pause.refusal.clone()))
     }
 
-    /// Waits until the pause is over; fails at once where that takes longer than the policy allows.
-    pub(super) async fn wait(&self, clock: &Clock, policy: &RetryPolicy) -> Result<()> {
+    /// Waits until the pauses of these users are over; fails at once where that takes longer than the policy allows.
+    pub(super) async fn wait(
+        &self,
+        clock: &Clock,
+        users: &[(u16, &UserKey)],
+        policy: &RetryPolicy,
+    ) -> Result<()> {
         let start = clock.monotonic();
         loop {
             // Registered before the pause is read, so that no end is missed.
             let ended = self.ended.notified();
-            let Some((left, refusal)) = self.left(clock) else {
+            let Some((left, refusal)) = self.left(clock, users) else {
                 return Ok(());
             };
             let waited = clock.monotonic().saturating_sub(start);
@@ -70,9 +101,13 @@ impl Backpressure {
         }
     }
 
-    /// Ends the pause.
-    pub(super) fn end(&self) {
-        *lock(&self.pause) = None;
+    /// Ends the pauses of these users.
+    pub(super) fn end(&self, users: &[(u16, &UserKey)]) {
+        let mut pauses = lock(&self.pauses);
+        for (status, user) in users {
+            pauses.remove(&(*status, user.number()));
+        }
+        drop(pauses);
         self.ended.notify_waiters();
     }
 }
@@ -81,6 +116,7 @@ impl Backpressure {
 mod tests {
     use std::time::SystemTime;
 
+    use super::super::token_user::ALL_USERS;
     use super::*;
 
     #[test]
@@ -89,9 +125,10 @@ mod tests {
         let busy = Error::http(ReplyParts::status_only(429));
         for (told, longest) in [(5, 5), (90_000, 3_600), (u64::MAX, 3_600)] {
             let (told, longest) = (Duration::from_secs(told), Duration::from_secs(longest));
-            let pause = Backpressure::default();
-            pause.note(&clock, 429, &busy.clone().with_retry_after(Some(told)));
-            let left = |clock: &Clock| pause.left(clock).map(|(left, _)| left);
+            let pauses = Backpressure::default();
+            let users = [(429, &ALL_USERS)];
+            pauses.note(&clock, &users, &busy.clone().with_retry_after(Some(told)));
+            let left = |clock: &Clock| Some(pauses.left(clock, &users)?.0);
             assert_eq!(left(&clock), Some(longest));
             clock.set_wall(clock.now() - LONGEST);
             assert_eq!(left(&clock), Some(longest));

@@ -4,6 +4,8 @@ use std::future::ready;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use futures_util::TryFutureExt;
+
 use super::{DryRun, Headers, Response, Sender};
 use crate::auth::BoxFuture;
 use crate::error::{Error, Result};
@@ -78,7 +80,7 @@ pub(crate) struct Settings {
     pub(super) watch: Option<Watch>,
     /// Where the JSON of the value is kept, if it is wanted.
     pub(crate) json: Option<JsonSlot>,
-    /// Collected for a [`Response`] only.
+    /// For a [`Response`], and for errors.
     pub(super) facts: Option<Arc<Mutex<Facts>>>,
 }
 
@@ -94,7 +96,7 @@ pub(super) struct Facts {
 }
 
 impl Settings {
-    /// Notes facts, if a [`Response`] is requested.
+    /// Notes facts of a request, if it is one of a call.
     pub(super) fn note(&self, note: impl FnOnce(&mut Facts)) {
         if let Some(facts) = &self.facts {
             note(&mut lock(facts));
@@ -172,7 +174,8 @@ impl<T: Send + 'static> Call<T> {
     /// traces.
     pub fn header(mut self, name: &str, value: &str) -> Self {
         let headers = std::mem::take(&mut self.own_settings().headers).with(name, value);
-        match headers.and_then(|headers| headers.beside_tokens(self.sender.0.tokens.is_some())) {
+        match headers.and_then(|headers| headers.beside_tokens(self.sender.0.user.tokens.is_some()))
+        {
             Ok(headers) => self.own_settings().headers = headers,
             Err(error) => self.work = self.work.and(Err(error)),
         }
@@ -362,8 +365,16 @@ impl<T: Send + 'static> IntoFuture for Call<T> {
             let end = self.sender.clock().monotonic().saturating_add(limit);
             self.own_settings().end = Some(end);
         }
+        let facts = Arc::clone(self.own_settings().facts.get_or_insert_default());
         match self.work {
-            Ok(work) => (work.start)(work.request, self.settings),
+            Ok(work) => {
+                let work = (work.start)(work.request, self.settings);
+                // An error that is found after the reply was read has no count of its own.
+                Box::pin(work.map_err(move |error| match error.attempts() {
+                    0 => error.with_attempts(lock(&facts).attempts),
+                    _ => error,
+                }))
+            }
             Err(error) => Box::pin(ready(Err(error))),
         }
     }

@@ -15,6 +15,7 @@ mod response;
 mod sender;
 #[cfg(test)]
 mod tests;
+mod token_user;
 mod trace;
 
 pub use self::call::Call;
@@ -23,4 +24,5 @@ pub use self::response::{DryRun, Response};
 
 pub(crate) use self::call::{JsonSlot, Settings};
 pub(crate) use self::sender::{Sender, SenderOptions, SentOperation};
+pub(crate) use self::token_user::TokenUser;
 pub(crate) use self::trace::{adapted, decode_failure};

@@ -8,13 +8,14 @@
 //! 6. `transfer` sends the request, and `read` reads its reply.
 
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tracing::Instrument;
 use url::Url;
 
 use super::backpressure::Backpressure;
+use super::token_user::{ALL_USERS, TokenUser, UserKey};
 use super::{Headers, Settings, trace};
 use crate::auth::{AccessToken, TokenSource};
 use crate::error::{Error, ErrorKind, Result, codes};
@@ -28,7 +29,7 @@ use crate::transport::{
 /// The settings that the clients of both interfaces have in common.
 #[derive(Default)]
 pub(crate) struct SenderOptions {
-    pub(crate) tokens: Option<Arc<dyn TokenSource>>,
+    pub(crate) user: Option<TokenUser>,
     pub(crate) headers: Vec<(String, Secret)>,
     pub(crate) http: HttpOptions,
     pub(crate) retry: RetryPolicy,
@@ -49,9 +50,7 @@ pub(crate) struct Sender(pub(super) Arc<PoolUser>);
 /// A user of a pool. One allocation, so that a clone touches one counter: on several threads each of them is contended.
 pub(super) struct PoolUser {
     pub(super) pool: Arc<Pool>,
-    pub(super) tokens: Option<Arc<dyn TokenSource>>,
-    /// Defers the requests of this user.
-    limited: Backpressure,
+    pub(super) user: TokenUser,
 }
 
 /// What all users of a client share.
@@ -61,8 +60,9 @@ pub(super) struct Pool {
     retry: RetryPolicy,
     budget: RetryBudget,
     pub(super) clock: Clock,
-    /// Defers the requests of all users.
-    maintenance: Backpressure,
+    pauses: Backpressure,
+    /// The pool of requests to other hosts than the endpoint, once there was one.
+    elsewhere: OnceLock<Arc<Pool>>,
 }
 
 /// What differs between the operations of the two interfaces.
@@ -80,6 +80,9 @@ pub(crate) trait SentOperation: Sync {
 
     /// Reads a reply of any status.
     fn decode_reply(&self, reply: Reply) -> Result<Self::Value>;
+
+    /// Keeps how often the request was sent, for errors that are found in the value later.
+    fn note_attempts(_value: &mut Self::Value, _attempts: u32) {}
 
     /// The errors beside the value.
     fn problems(_value: &Self::Value) -> &[ServerError] {
@@ -110,6 +113,8 @@ struct Exchange<'a> {
     /// The current attempt is one of them.
     is_sent: bool,
     is_renewed: bool,
+    /// A request is in transfer over a connection of this pool.
+    pool_number: Option<u64>,
     /// A change was sent and may have been carried out.
     in_doubt: bool,
 }
@@ -121,14 +126,14 @@ impl SenderOptions {
         for (name, value) in self.headers {
             headers = headers.with(&name, value)?;
         }
-        let mut headers = headers.beside_tokens(self.tokens.is_some())?;
+        let mut headers = headers.beside_tokens(self.user.is_some())?;
         if self.http.gzip {
             let gzip = HeaderValue::from_static("gzip");
             headers.0.insert(ACCEPT_ENCODING, gzip);
         }
         let http = Http::new(&self.http, &[endpoint])?;
         let pool = Pool::new(http, headers, self.retry, self.clock);
-        Ok(Sender::new(Arc::new(pool), self.tokens))
+        Ok(Sender::new(Arc::new(pool), self.user.unwrap_or_default()))
     }
 }
 
@@ -140,51 +145,55 @@ impl Pool {
             retry,
             budget: RetryBudget::default(),
             clock,
-            maintenance: Backpressure::default(),
+            pauses: Backpressure::default(),
+            elsewhere: OnceLock::new(),
         }
     }
 }
 
 impl Sender {
-    fn new(pool: Arc<Pool>, tokens: Option<Arc<dyn TokenSource>>) -> Self {
-        Self(Arc::new(PoolUser {
-            pool,
-            tokens,
-            limited: Backpressure::default(),
-        }))
+    fn new(pool: Arc<Pool>, user: TokenUser) -> Self {
+        Self(Arc::new(PoolUser { pool, user }))
     }
 
     /// A sender for another user, over the same pool.
     pub(crate) fn with_token_source(&self, source: impl TokenSource) -> Self {
-        Self::new(Arc::clone(&self.0.pool), Some(Arc::new(source)))
+        Self::new(Arc::clone(&self.0.pool), TokenUser::new(source))
     }
 
-    /// A sender to other hosts than the endpoint, over the same connections: without the token and the headers of the client, and with
-    /// pauses of its own.
-    pub(crate) fn elsewhere(&self) -> Self {
-        let Pool {
-            http, retry, clock, ..
-        } = &*self.0.pool;
-        let pool = Pool::new(
-            http.clone(),
-            Headers::default(),
-            retry.clone(),
-            clock.clone(),
-        );
-        Self::new(Arc::new(pool), None)
+    /// A sender to this host, which is another one than that of the endpoint, over the same connections: without the token and the
+    /// headers of the client, and with the pauses of the host.
+    pub(crate) fn elsewhere(&self, host: &str) -> Self {
+        let pool = &self.0.pool;
+        let elsewhere = pool.elsewhere.get_or_init(|| {
+            let (http, retry) = (pool.http.clone(), pool.retry.clone());
+            let pool = Pool::new(http, Headers::default(), retry, pool.clock.clone());
+            Arc::new(pool)
+        });
+        Self::new(Arc::clone(elsewhere), TokenUser::at_host(host))
     }
 
-    /// What defers requests, with the status that starts it: too many requests of this user, or maintenance (spec 7.1).
-    fn pauses(&self) -> [(u16, &Backpressure); 2] {
-        [(429, &self.0.limited), (503, &self.0.pool.maintenance)]
+    /// The users whose pauses defer the requests of this sender, each with the status that starts a pause (spec 7.1).
+    fn deferred_with(&self) -> [(u16, &UserKey); 2] {
+        let user = &self.0.user;
+        let maintained = if user.is_host { user.key() } else { &ALL_USERS };
+        [(429, user.key()), (503, maintained)]
     }
 
     /// The remaining time for which requests are deferred.
     pub(crate) fn paused_for(&self) -> Option<Duration> {
-        self.pauses()
-            .into_iter()
-            .filter_map(|(_, pause)| Some(pause.left(&self.0.pool.clock)?.0))
-            .max()
+        let pool = &self.0.pool;
+        Some(pool.pauses.left(&pool.clock, &self.deferred_with())?.0)
+    }
+
+    /// Waits until this user may send.
+    async fn wait_for_pauses(&self, policy: &RetryPolicy) -> Result<()> {
+        if self.paused_for().is_none() {
+            return Ok(());
+        }
+        let (pool, users) = (&self.0.pool, self.deferred_with());
+        // Waits are rare, so they are boxed: the futures around them stay small.
+        Box::pin(pool.pauses.wait(&pool.clock, &users, policy)).await
     }
 
     pub(crate) fn clock(&self) -> &Clock {
@@ -192,9 +201,7 @@ impl Sender {
     }
 
     pub(crate) fn end_pause(&self) {
-        for (_, pause) in self.pauses() {
-            pause.end();
-        }
+        self.0.pool.pauses.end(&self.deferred_with());
     }
 
     /// Adds the headers and limits that are set, all but the token.
@@ -237,12 +244,16 @@ impl Sender {
             attempts: 0,
             is_sent: false,
             is_renewed: false,
+            pool_number: None,
             in_doubt: false,
         };
         let exchanged = exchange.traced(&span).await;
+        let attempts = exchange.attempts;
         // The exchange is read.
         let read = exchanged.and(value.ok_or_else(|| Error::protocol("no value")));
-        read.map_err(|error| error.with_operation(operation.name()))
+        let mut value = read.map_err(|error| error.with_operation(operation.name()))?;
+        O::note_attempts(&mut value, attempts);
+        Ok(value)
     }
 }
 
@@ -277,6 +288,9 @@ impl Exchange<'_> {
             pool.clock.within(left, retry).await
         };
         result.unwrap_or_else(|| {
+            if let Some(number) = self.pool_number {
+                pool.http.leave_pool(number);
+            }
             let what = "the deadline of the call has passed";
             let error = Error::said(ErrorKind::Timeout, what).with_passes(true);
             Err(error.with_sent(self.attempts > 0))
@@ -286,18 +300,13 @@ impl Exchange<'_> {
     /// Makes attempts until one succeeds, or the failure or the policy allows no further one.
     async fn retry(&mut self, policy: &RetryPolicy) -> Result<Answer> {
         let pool = &self.sender.0.pool;
-        if self.sender.paused_for().is_some() {
-            // Waits are rare, so they are boxed: the futures around them stay small.
-            for (_, pause) in self.sender.pauses() {
-                Box::pin(pause.wait(&pool.clock, policy)).await?;
-            }
-        }
+        self.sender.wait_for_pauses(policy).await?;
         let (start, mut number) = (pool.clock.monotonic(), 1);
         loop {
             self.is_sent = false;
             let span = trace::attempt(number);
             // Boxed as well: the futures around it are moved, and a box stays where it is.
-            let attempt = Box::pin(self.authorize());
+            let attempt = Box::pin(self.authorize(policy));
             let result = attempt.instrument(span.clone()).await;
             trace::ended(&span, &result);
             let error = match result {
@@ -332,14 +341,19 @@ impl Exchange<'_> {
     }
 
     /// Sends a request with a token, and once more with a new one when the first is refused.
-    async fn authorize(&mut self) -> Result<Answer> {
-        let Some(tokens) = &self.sender.0.tokens else {
+    async fn authorize(&mut self, policy: &RetryPolicy) -> Result<Answer> {
+        let user = &self.sender.0.user;
+        let Some(tokens) = &user.tokens else {
             return self.connect(None).await;
         };
         let token = match tokens.current() {
             Some(token) => token,
             None => tokens.token().await?,
         };
+        if user.identify(&token) {
+            // Another client of this user may have been told to wait.
+            self.sender.wait_for_pauses(policy).await?;
+        }
         match self.connect(Some(&token)).await {
             // The request was refused before it was carried out, so a change may be sent again as well. A page with 401 may be
             // of the service: a new token shows it.
@@ -370,7 +384,10 @@ impl Exchange<'_> {
         self.attempts += u32::from(!std::mem::replace(&mut self.is_sent, true));
         let is_change = self.safety != Safety::Repeatable;
         let was_in_doubt = std::mem::replace(&mut self.in_doubt, is_change);
-        let reply = self.transfer(token).await;
+        let transfer = self.transfer(token);
+        self.pool_number = sender.0.pool.http.pool_number();
+        let reply = transfer.await;
+        self.pool_number = None;
         drop(slot);
         if self.settings.watch.is_some() {
             // Yield, so that the look-ahead task runs before this page is decoded, which keeps the thread for a while.
@@ -407,9 +424,8 @@ impl Exchange<'_> {
             Err(error) => {
                 trace::decode_failure(&error);
                 let error = error.with_retry_after(wait);
-                for (status, pause) in self.sender.pauses() {
-                    pause.note(&pool.clock, status, &error);
-                }
+                let users = self.sender.deferred_with();
+                pool.pauses.note(&pool.clock, &users, &error);
                 Err(error)
             }
         }

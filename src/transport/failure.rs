@@ -3,9 +3,15 @@
 use std::error::Error as _;
 use std::io;
 use std::iter::successors;
+use std::time::SystemTime;
 
-use super::tls;
-use crate::error::{Error, ErrorKind};
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+
+use super::Clock;
+use super::server_clock::{LAST_SERVER, difference};
+use super::tls::{self, CertificateFault};
+use crate::error::{ConnectCause, Error, ErrorKind};
+use crate::model::Timestamp;
 
 /// A reply with more bytes than the caller allows.
 pub(super) fn too_large() -> Error {
@@ -21,25 +27,24 @@ const CERTIFICATE_REFUSED: &str =
     "the server does not accept the client_certificate, or requires one";
 
 /// As [`failed`], for a request that was the first on its connection if it was sent at all: a server that refuses the
-/// client's certificate has not read it.
-pub(super) fn failed_first(source: reqwest::Error) -> Error {
+/// client's certificate has not read it. `through_proxy`: the connection was to be made by a proxy.
+pub(super) fn failed_first(source: reqwest::Error, through_proxy: bool) -> Error {
     if refuses_certificate(&source) {
         return Error::config(CERTIFICATE_REFUSED).with_source(source.without_url());
     }
-    failed(source)
+    match not_connected(&source, through_proxy) {
+        Some(error) => at_server(error, source),
+        None => failed(source),
+    }
 }
 
 /// Sorts a failure by what may have happened at the server.
 pub(super) fn failed(source: reqwest::Error) -> Error {
     if refuses_certificate(&source) {
-        // TLS 1.2 ends within the handshake, before a request.
-        if source.is_connect() {
-            return Error::config(CERTIFICATE_REFUSED).with_source(source.without_url());
-        }
         // A connection that was in use may have carried the request before.
         return refused(CERTIFICATE_REFUSED).with_source(source.without_url());
     }
-    // `is_connect` covers name look-up, the TCP and the TLS handshake: nothing of the request was sent.
+    // `is_connect` covers name look-up, the TCP and the TLS handshake, before the request is sent.
     let was_sent = !source.is_connect() && !source.is_builder();
     let is_timeout = source.is_timeout();
     if was_sent && !is_timeout && is_foreign(&source) {
@@ -47,14 +52,111 @@ pub(super) fn failed(source: reqwest::Error) -> Error {
             .with_source(source.without_url());
     }
     let error = Error::no_reply(is_timeout, was_sent).with_passes(!source.is_builder());
+    at_server(error, source)
+}
+
+/// Names the server, without the rest of the address: it may carry a token or what the user searches for.
+fn at_server(error: Error, source: reqwest::Error) -> Error {
     let server = source.url().map(|url| url.origin().ascii_serialization());
-    // The rest of the address is taken out: it may carry a token or what the user searches for.
     let source = source.without_url();
     match server {
         Some(server) => error.with_source(AtServer { server, source }),
         None => error.with_source(source),
     }
 }
+
+/// The error for a connection that could not be made, if the cause is known.
+fn not_connected(source: &reqwest::Error, through_proxy: bool) -> Option<Error> {
+    if !source.is_connect() || source.is_timeout() {
+        return None;
+    }
+    let of_connection = || causes(source).filter_map(|error| error.downcast_ref::<io::Error>());
+    let fault = of_connection().find_map(tls::certificate_fault);
+    let is_unknown_name = causes(source).any(|error| error.is::<NameNotResolved>());
+    let is_refused = of_connection().any(|error| error.kind() == io::ErrorKind::ConnectionRefused);
+    let (cause, clause) = if let Some(fault) = fault {
+        let (ours, monotonic) = (SystemTime::now(), Clock::system().monotonic());
+        of_certificate(&fault, ours, LAST_SERVER.now(monotonic))
+    } else if through_proxy {
+        let clause = if is_unknown_name {
+            "the name of the proxy cannot be resolved"
+        } else if is_refused {
+            "the proxy cannot be reached"
+        } else {
+            "the proxy wants another user name or password, or does not connect to the server"
+        };
+        (ConnectCause::Proxy, clause.to_owned())
+    } else if is_unknown_name {
+        let clause = "the name of the server cannot be resolved";
+        (ConnectCause::NameNotResolved, clause.to_owned())
+    } else if is_refused {
+        let clause = "the server's machine refuses the connection";
+        (ConnectCause::Refused, clause.to_owned())
+    } else {
+        return None;
+    };
+    Some(Error::not_connected(cause, &clause))
+}
+
+/// Names the fault of a server's certificate. `ours` is the clock of this computer, `server` that of the server that replied last.
+fn of_certificate(
+    fault: &CertificateFault,
+    ours: SystemTime,
+    server: Option<SystemTime>,
+) -> (ConnectCause, String) {
+    let what = match fault {
+        CertificateFault::Expired(at) => format!("has expired ({})", minute(*at)),
+        CertificateFault::NotValidYet(at) => format!("is not valid yet ({})", minute(*at)),
+        CertificateFault::Dates => "has expired or is not valid yet".to_owned(),
+        CertificateFault::Name => {
+            let clause = "the server's certificate is for another name";
+            return (ConnectCause::CertificateName, clause.to_owned());
+        }
+        CertificateFault::Authority => {
+            let clause = "the authority of the server's certificate is not trusted here";
+            return (ConnectCause::CertificateAuthority, clause.to_owned());
+        }
+        CertificateFault::Other => {
+            let clause = "the server's certificate cannot be used";
+            return (ConnectCause::Certificate, clause.to_owned());
+        }
+    };
+    let compared = server.map_or_else(String::new, |server| {
+        format!(", {} the last reply of a server", difference(ours, server))
+    });
+    let clause = format!(
+        "the server's certificate {what}, or this computer's clock is wrong: it says {}{compared}",
+        minute(ours)
+    );
+    (ConnectCause::CertificateDates, clause)
+}
+
+/// An instant in UTC, to the minute.
+fn minute(time: SystemTime) -> String {
+    let text = Timestamp::from(time).to_string();
+    let minute = text.get(..16).unwrap_or(&text);
+    format!("{} UTC", minute.replace('T', " "))
+}
+
+/// Resolves names by the operating system, as reqwest does, with an error that tells such a failure from others.
+#[derive(Debug)]
+pub(super) struct SystemResolver;
+
+impl Resolve for SystemResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        Box::pin(async move {
+            match tokio::net::lookup_host((name.as_str(), 0)).await {
+                Ok(addresses) => Ok(Box::new(addresses.collect::<Vec<_>>().into_iter()) as Addrs),
+                Err(error) => Err(NameNotResolved(error).into()),
+            }
+        })
+    }
+}
+
+/// The name of a server or of a proxy has no address.
+#[derive(Debug, thiserror::Error)]
+#[error("the name cannot be resolved")]
+struct NameNotResolved(#[source] io::Error);
 
 /// A failure at a server: its scheme, host and port.
 #[derive(Debug, thiserror::Error)]
@@ -85,4 +187,92 @@ fn refuses_certificate(error: &reqwest::Error) -> bool {
 
 fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
     successors(error.source(), |&error| error.source())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use url::Url;
+
+    use super::*;
+    use crate::transport::{Http, HttpOptions, Request};
+
+    #[tokio::test]
+    async fn a_name_without_an_address_and_a_refusal_are_told_apart_with_and_without_a_proxy() {
+        // Longer than a label may be (RFC 1035 section 2.3.4), so no network is asked.
+        let unknown = format!("http://{}.example", "a".repeat(64));
+        let refusing = format!("http://{}", equipment::refusing_address());
+        let server = "https://api.example".to_owned();
+        for (server, proxy, cause, clause) in [
+            (
+                &unknown,
+                None,
+                ConnectCause::NameNotResolved,
+                "name of the server",
+            ),
+            (&refusing, None, ConnectCause::Refused, "refuses"),
+            (
+                &server,
+                Some(&refusing),
+                ConnectCause::Proxy,
+                "proxy cannot be reached",
+            ),
+            (
+                &server,
+                Some(&unknown),
+                ConnectCause::Proxy,
+                "name of the proxy",
+            ),
+        ] {
+            let mut options = HttpOptions::default();
+            if let Some(proxy) = proxy {
+                options = options.proxy(Url::parse(proxy).unwrap());
+            }
+            // `http` is allowed where an endpoint is on loopback.
+            let loopback = Url::parse(&refusing).unwrap();
+            let http = Http::new(&options, &[&loopback, &Url::parse(server).unwrap()]).unwrap();
+            let url = Url::parse(server).unwrap();
+            let error = http.send(Request::get(url)).await.err().unwrap();
+            assert_eq!(error.connect_cause(), Some(cause), "{}", error.report());
+            assert!(error.to_string().contains(clause), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_certificate_at_a_wrong_time_shows_both_clocks() {
+        let at = |days: u64| SystemTime::UNIX_EPOCH + Duration::from_secs(days * 86_400);
+        let limit = at(20_000);
+        for (fault, server, expected) in [
+            (
+                CertificateFault::Expired(limit),
+                None,
+                "the server's certificate has expired (2024-10-04 00:00 UTC), or this computer's clock is wrong: it says \
+                 2023-06-11 00:00 UTC",
+            ),
+            (
+                CertificateFault::NotValidYet(limit),
+                Some(at(20_010)),
+                "the server's certificate is not valid yet (2024-10-04 00:00 UTC), or this computer's clock is wrong: it \
+                 says 2023-06-11 00:00 UTC, 491 days behind the last reply of a server",
+            ),
+            (
+                CertificateFault::Dates,
+                Some(at(19_519)),
+                "the server's certificate has expired or is not valid yet, or this computer's clock is wrong: it says 2023-06-11 00:00 UTC, in \
+                 step with the last reply of a server",
+            ),
+        ] {
+            let (cause, clause) = of_certificate(&fault, at(19_519), server);
+            assert_eq!(
+                (cause, &*clause),
+                (ConnectCause::CertificateDates, expected)
+            );
+            let error = Error::not_connected(cause, &clause)
+                .with_operation("createOrSaveConsignment")
+                .with_attempts(4);
+            let shown = error.to_string();
+            assert!(shown.contains(expected), "not cut: {shown}");
+        }
+    }
 }

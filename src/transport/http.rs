@@ -1,7 +1,9 @@
 //! One request out, one reply in; its body is gathered from chunks, and never becomes more than the limit.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use arc_swap::ArcSwap;
 use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -11,10 +13,11 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use url::Url;
 use zeroize::{Zeroize, Zeroizing};
 
-use super::failure::{failed, failed_first, too_large};
+use super::failure::{SystemResolver, failed, failed_first, too_large};
 use super::gzip::{Decoder, decoder};
-use super::{HttpOptions, Reply, Request, Watch, is_loopback, tls};
-use crate::error::Error;
+use super::server_clock::LAST_SERVER;
+use super::{Clock, HttpOptions, Reply, Request, Watch, is_loopback, tls};
+use crate::error::{Error, ErrorKind};
 
 /// Answers requests in place of the network.
 pub(crate) type InProcessHandler =
@@ -26,6 +29,8 @@ pub(crate) struct Http {
     carrier: Carrier,
     max_body_bytes: usize,
     keep_alive: bool,
+    /// Requests go through a proxy, except to loopback.
+    has_proxy: bool,
     user_agent: String,
     /// One permit for each request that may be in transfer.
     slots: Option<Arc<Semaphore>>,
@@ -34,9 +39,31 @@ pub(crate) struct Http {
 /// What takes a request to its server.
 #[derive(Clone)]
 enum Carrier {
-    Network(reqwest::Client),
+    Network(Arc<Network>),
     InProcess(InProcessHandler),
 }
+
+/// The connections of an [`Http`] to the network.
+struct Network {
+    options: HttpOptions,
+    is_secure: bool,
+    https_only: bool,
+    pool: ArcSwap<ConnectionPool>,
+}
+
+/// A client of reqwest, which owns a pool of connections.
+struct ConnectionPool {
+    /// Each pool of a network has another number.
+    number: u64,
+    client: reqwest::Client,
+}
+
+/// An HTTP/2 connection that has been silent for this long is asked for a sign of life, also between requests; without one it
+/// is closed and its requests fail. Well below the time limit of a request, and far above what servers take for a flood of pings.
+const PING_AFTER: Duration = Duration::from_secs(20);
+
+/// How long the sign of life may take, also over a satellite link.
+const PING_LIMIT: Duration = Duration::from_secs(10);
 
 impl Http {
     /// Makes the client for some endpoints. Certificates are loaded only if one of them needs them.
@@ -47,43 +74,16 @@ impl Http {
         Ok(Self {
             carrier: match &options.in_process {
                 Some(handler) => Carrier::InProcess(Arc::clone(handler)),
-                None => Carrier::Network(Self::network(options, endpoints)?),
+                None => Carrier::Network(Arc::new(Network::new(options, endpoints)?)),
             },
             max_body_bytes: options.max_body_bytes,
             keep_alive: options.keep_alive,
+            has_proxy: options.proxy.is_some(),
             user_agent: options.user_agent.clone(),
             slots: options
                 .max_concurrent_requests
                 .map(|limit| Arc::new(Semaphore::new(limit.min(Semaphore::MAX_PERMITS)))),
         })
-    }
-
-    fn network(options: &HttpOptions, endpoints: &[&Url]) -> Result<reqwest::Client, Error> {
-        let proxy = options.proxy.as_ref();
-        let secure = |url: &Url| url.scheme() == "https";
-        let secure = endpoints.iter().any(|url| secure(url)) || proxy.is_some_and(secure);
-        let mut builder = reqwest::Client::builder()
-            .user_agent(&options.user_agent)
-            .connect_timeout(options.connect_timeout)
-            .timeout(options.timeout)
-            // A redirect would carry the token to an address outside the settings.
-            .redirect(redirect::Policy::none())
-            .https_only(!endpoints.iter().any(|url| is_loopback(url)))
-            .no_proxy();
-        if let Some(limit) = options.max_concurrent_requests {
-            builder = builder.pool_max_idle_per_host(limit);
-        }
-        if !options.keep_alive {
-            builder = builder.pool_max_idle_per_host(0);
-        }
-        if let Some(proxy) = proxy {
-            builder = builder.proxy(proxy_rule(proxy)?);
-        }
-        tls::configure(builder, secure, options)?
-            .build()
-            .map_err(|source| {
-                Error::config("the HTTP client cannot be set up").with_source(source.without_url())
-            })
     }
 
     /// Waits until a further request may be sent; the permit is kept until its reply is read.
@@ -97,7 +97,23 @@ impl Http {
         &self.user_agent
     }
 
-    /// Sends a request and reads the whole reply.
+    /// The number of the pool whose connections are used now.
+    pub(crate) fn pool_number(&self) -> Option<u64> {
+        match &self.carrier {
+            Carrier::Network(network) => Some(network.pool.load().number),
+            Carrier::InProcess(_) => None,
+        }
+    }
+
+    /// Sends further requests over new connections, if this pool is still in use: a request over one of its connections got no reply
+    /// in time. Requests under way keep theirs.
+    pub(crate) fn leave_pool(&self, number: u64) {
+        if let Carrier::Network(network) = &self.carrier {
+            network.leave_pool(number);
+        }
+    }
+
+    /// Sends a request and reads the complete reply.
     pub(crate) fn send(
         &self,
         request: Request,
@@ -117,8 +133,8 @@ impl Http {
         request: Request,
     ) -> impl Future<Output = Result<(Reply, Option<Error>), Error>> + Send + use<> {
         let limit = self.max_body_bytes;
-        let client = match &self.carrier {
-            Carrier::Network(client) => client,
+        let network = match &self.carrier {
+            Carrier::Network(network) => Arc::clone(network),
             Carrier::InProcess(handler) => {
                 let within = move |reply: Reply| match reply.body.len() {
                     length if length > limit => Err(too_large()),
@@ -130,6 +146,7 @@ impl Http {
         };
         let (is_secret, watch) = (request.is_secret, request.watch);
         let is_first = !self.keep_alive;
+        let through_proxy = self.has_proxy && !is_loopback(&request.url);
         let accepts_gzip = request.headers.contains_key(ACCEPT_ENCODING);
         // reqwest's builder would copy the headers.
         let mut outgoing = reqwest::Request::new(request.method, request.url);
@@ -140,15 +157,20 @@ impl Http {
         if let Some(limit) = request.timeout {
             *outgoing.timeout_mut() = Some(limit);
         }
-        let reply = client.execute(outgoing);
+        let pool = network.pool.load();
+        let (reply, pool_number) = (pool.client.execute(outgoing), pool.number);
         let reply = async move {
             let mut reply = reply.await.map_err(|error| {
+                if error.is_timeout() && !error.is_connect() {
+                    network.leave_pool(pool_number);
+                }
                 if is_first || error.is_connect() {
-                    failed_first(error)
+                    failed_first(error, through_proxy)
                 } else {
                     failed(error)
                 }
             })?;
+            LAST_SERVER.set(reply.headers(), Clock::system().monotonic());
             let status = reply.status().as_u16();
             let mut headers = std::mem::take(reply.headers_mut());
             let (body, cut) = if is_secret {
@@ -161,6 +183,9 @@ impl Http {
             } else {
                 gather(&mut reply, limit, watch.as_ref()).await
             };
+            if matches!(&cut, Some(error) if error.kind() == ErrorKind::Timeout) {
+                network.leave_pool(pool_number);
+            }
             let reply = Reply {
                 status,
                 headers,
@@ -173,6 +198,70 @@ impl Http {
 }
 
 debug_shows!(Http, |it| user_agent: it.user_agent);
+
+impl Network {
+    fn new(options: &HttpOptions, endpoints: &[&Url]) -> Result<Self, Error> {
+        let proxy = options.proxy.as_ref();
+        let secure = |url: &Url| url.scheme() == "https";
+        let is_secure = endpoints.iter().any(|url| secure(url)) || proxy.is_some_and(secure);
+        let https_only = !endpoints.iter().any(|url| is_loopback(url));
+        let client = client(options, is_secure, https_only)?;
+        Ok(Self {
+            options: options.clone(),
+            is_secure,
+            https_only,
+            pool: ArcSwap::from_pointee(ConnectionPool { number: 0, client }),
+        })
+    }
+
+    /// reqwest has no way to close one connection. It keeps one of HTTP/2 as long as the socket is open, and gives all requests to it.
+    fn leave_pool(&self, number: u64) {
+        let old = self.pool.load();
+        if old.number != number || !self.options.keep_alive {
+            return;
+        }
+        // It can be made since it was made before, unless the certificates of the operating system are gone.
+        if let Ok(client) = client(&self.options, self.is_secure, self.https_only) {
+            let number = number + 1;
+            let new = Arc::new(ConnectionPool { number, client });
+            self.pool.compare_and_swap(&old, new);
+        }
+    }
+}
+
+/// Makes a client with a pool of its own.
+fn client(
+    options: &HttpOptions,
+    is_secure: bool,
+    https_only: bool,
+) -> Result<reqwest::Client, Error> {
+    let mut builder = reqwest::Client::builder()
+        .user_agent(&options.user_agent)
+        .connect_timeout(options.connect_timeout)
+        .timeout(options.timeout)
+        .http2_keep_alive_interval(PING_AFTER)
+        .http2_keep_alive_timeout(PING_LIMIT)
+        .http2_keep_alive_while_idle(true)
+        // A redirect would carry the token to an address outside the settings.
+        .redirect(redirect::Policy::none())
+        .https_only(https_only)
+        .dns_resolver(SystemResolver)
+        .no_proxy();
+    if let Some(limit) = options.max_concurrent_requests {
+        builder = builder.pool_max_idle_per_host(limit);
+    }
+    if !options.keep_alive {
+        builder = builder.pool_max_idle_per_host(0);
+    }
+    if let Some(proxy) = &options.proxy {
+        builder = builder.proxy(proxy_rule(proxy)?);
+    }
+    tls::configure(builder, is_secure, options)?
+        .build()
+        .map_err(|source| {
+            Error::config("the HTTP client cannot be set up").with_source(source.without_url())
+        })
+}
 
 /// Hosts on loopback are not proxied: they may be `http`, and the proxy would read the token.
 fn proxy_rule(proxy: &Url) -> Result<reqwest::Proxy, Error> {

@@ -6,7 +6,7 @@
 //! [`RetryBudget`] and [`Safety`] decide whether it is sent again. A [`Clock`] has the time for all waits, and a test moves it.
 //!
 //! [`Http::slot`] waits for a free connection, [`Http::send`] passes the request to reqwest, `chunks` gathers the body (decompressed
-//! by `gzip`, or wiped where it holds tokens), and `failure` names what went wrong. Redirects are never followed, and
+//! by `gzip`, or wiped where it holds tokens), and `failure` names what went wrong, with the time by `server_clock`. Redirects are never followed, and
 //! addresses are `https`, except on loopback (RFC 8252 section 8.3).
 
 mod clock;
@@ -16,6 +16,7 @@ mod http;
 mod message;
 mod options;
 mod retry;
+mod server_clock;
 pub(crate) mod tls;
 
 pub use self::clock::Clock;

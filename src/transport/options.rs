@@ -68,7 +68,10 @@ impl HttpOptions {
         #[doc(alias = "timeout")]
         pub fn connect_timeout(limit: Duration) |it| it.connect_timeout = limit;
 
-        /// The time limit for one request with its whole reply; 60 seconds unless set. Retries have a limit of their own.
+        /// The time limit for one request with its complete reply; 60 seconds unless set. Retries have a limit of their own.
+        ///
+        /// After a time-out, later requests use new connections: the old one may be dead. HTTP/2 connections are checked by pings,
+        /// so a request over a dead one fails after 30 seconds.
         #[doc(alias = "time limit")]
         pub fn timeout(limit: Duration) |it| it.timeout = limit;
 
@@ -219,17 +222,18 @@ pub(crate) fn is_private(url: &Url) -> bool {
             Some(ip) => !ip.is_loopback() && is_special_v4(ip),
             None => !ip.is_loopback() && is_special_v6(ip),
         },
+        // However many dots end it: some resolvers take them for one. The names of this machine itself are left to `is_loopback`.
         Some(Host::Domain(name)) => {
-            let name = name.strip_suffix('.').unwrap_or(name);
-            name.ends_with(".localhost")
+            let name = name.trim_end_matches('.');
+            !is_loopback(url) && (name == "localhost" || name.ends_with(".localhost"))
         }
         None => false,
     }
 }
 
-/// The blocks of the IANA IPv4 Special-Purpose Address Registry (of 2024-10) that are not globally reachable, and those of
-/// multicast (RFC 5771): address and length.
-const SPECIAL_V4: [([u8; 4], u32); 14] = [
+/// The blocks of the IANA IPv4 Special-Purpose Address Registry (of 2024-10) that are not globally reachable, or no longer (the relays
+/// of 6to4, RFC 7526), and those of multicast (RFC 5771): address and length.
+const SPECIAL_V4: [([u8; 4], u32); 15] = [
     ([0, 0, 0, 0], 8),
     ([10, 0, 0, 0], 8),
     ([100, 64, 0, 0], 10),
@@ -238,6 +242,7 @@ const SPECIAL_V4: [([u8; 4], u32); 14] = [
     ([172, 16, 0, 0], 12),
     ([192, 0, 0, 0], 24),
     ([192, 0, 2, 0], 24),
+    ([192, 88, 99, 0], 24),
     ([192, 168, 0, 0], 16),
     ([198, 18, 0, 0], 15),
     ([198, 51, 100, 0], 24),
@@ -314,13 +319,14 @@ mod tests {
         for private in "10.0.0.1 100.64.0.1 100.127.255.255 169.254.169.254 172.31.0.1 192.0.0.8 192.168.1.1 198.19.0.1 \
             0.1.2.3 224.0.0.1 255.255.255.255 [::] [::127.0.0.1] [::ffff:10.0.0.1] [64:ff9b::a00:1] \
             [64:ff9b:1::1] [100::1] [2001::1] [2001:db8::1] [2002:a00:1::] [3fff::1] [fd00::1] [fe80::1] \
-            [fec0::1] [ff02::1] [5f00::1] a.localhost A.LocalHost. 2852039166"
+            [fec0::1] [ff02::1] [5f00::1] a.localhost A.LocalHost. localhost.. x.localhost.. LOCALHOST... 192.88.99.1 192.88.99.255 \
+            [::ffff:192.88.99.1] 2852039166"
             .split(' ')
         {
             let url = Url::parse(&format!("https://{private}/x")).unwrap();
             assert!(is_private(&url) && !is_loopback(&url), "{private}");
         }
-        for public in "9.255.255.255 100.63.255.255 100.128.0.1 172.32.0.1 198.20.0.1 223.255.255.255 1.1.1.1 [2001:200::1] \
+        for public in "9.255.255.255 192.88.98.255 192.88.100.0 100.63.255.255 100.128.0.1 172.32.0.1 198.20.0.1 223.255.255.255 1.1.1.1 [2001:200::1] \
             [2606:4700::1] [2003::1] [::ffff:1.1.1.1] localhost.example alocalhost example.com"
             .split(' ')
         {

@@ -56,7 +56,7 @@
 //! assert_eq!(errors, ["QAZZ777 is not a valid value for PIC"]);
 //! assert!(!report.is_valid());
 //!
-//! // Warnings: the server saves the consignment with warnings. It is valid, but not ready to be
+//! // Warnings: the server saves the consignment and reports them. It is valid, but not ready to be
 //! // submitted.
 //! let mut unanswered = good.clone();
 //! unanswered.answers = Vec::new().into();
@@ -79,6 +79,16 @@
 //! assert!(report.findings().is_empty());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # What blocks
+//!
+//! The rules, and what a broken one keeps the consignment from ([`Report::can_create`], [`Report::ready_to_submit`],
+//! [`Form::blockers`]):
+//!
+#![doc = include_str!("rules.md")]
+//!
+//! The server may class a rule otherwise than the validator: any error blocks creating, and any warning about a known rule
+//! blocks submitting.
 //!
 //! # What is assumed
 //!

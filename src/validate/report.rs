@@ -107,12 +107,31 @@ impl fmt::Display for Report {
     }
 }
 
+/// The step that a finding blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Blocks {
+    /// The service refuses to save it.
+    Creating,
+    /// It is saved, and must be corrected before it is submitted.
+    Submitting,
+    /// A person may want to look at it.
+    Nothing,
+}
+
 impl Finding {
-    /// Whether the consignment cannot be created because of it: see [`Report::can_create`].
-    pub(super) fn blocks_creating(&self) -> bool {
+    /// The step that the finding blocks. `rules.md` documents this as a table, and a test compares the two.
+    pub(super) fn blocks(&self) -> Blocks {
         let question = self.question.as_ref();
         let is_devices = question.is_some_and(|question| question.id == DEVICES_QUESTION);
-        self.severity == Severity::Error || self.rule == Rule::Required && is_devices
+        match (self.severity, self.rule) {
+            (Severity::Error, _) => Blocks::Creating,
+            // Only Yes to question 185 lets a consignment be created (spec 2.6).
+            (Severity::Warning, Rule::Required) if is_devices => Blocks::Creating,
+            // The server saved the consignment, and this crate does not know what the warning means.
+            (Severity::Warning, Rule::Other) => Blocks::Nothing,
+            (Severity::Warning, _) => Blocks::Submitting,
+            (Severity::Advice, _) => Blocks::Nothing,
+        }
     }
 }
 
@@ -177,7 +196,8 @@ impl Report {
         self.of(Severity::Error)
     }
 
-    /// Findings with which the server saves the consignment.
+    /// Findings with which the server saves the consignment. Most of them keep it from being submitted: see the
+    /// [table of rules](super#what-blocks).
     pub fn warnings(&self) -> impl Iterator<Item = &Finding> {
         self.of(Severity::Warning)
     }
@@ -228,15 +248,18 @@ impl Report {
 
     /// The findings that keep the consignment from being created: see [`can_create`](Self::can_create).
     pub fn create_blockers(&self) -> impl Iterator<Item = &Finding> {
-        self.all().filter(|finding| finding.blocks_creating())
+        self.all()
+            .filter(|finding| finding.blocks() == Blocks::Creating)
     }
 
-    /// Whether there is no error and no required answer is missing, in what is sent. A screen asks
-    /// [`Form::blockers`](super::Form::blockers), which also knows the rows that were added and left empty.
+    /// Whether no finding blocks submitting: see the [table of rules](super#what-blocks). A missing required answer blocks it, and
+    /// so does an impossible answer. For a screen, use [`Form::blockers`](super::Form::blockers), which also lists rows that were
+    /// added and left empty.
     ///
     /// Without questions it is not known what is required: see [`question_rules`](Self::question_rules).
     pub fn ready_to_submit(&self) -> bool {
-        self.is_valid() && !self.findings.iter().any(|f| f.rule == Rule::Required)
+        self.all()
+            .all(|finding| finding.blocks() == Blocks::Nothing)
     }
 
     /// Errors and warnings with this code, such as `origin.address.postcode`.

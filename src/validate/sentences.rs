@@ -66,6 +66,7 @@ impl Sentences {
         let key = format!("rule.{}", finding.rule.key());
         let variant = match &finding.expected {
             _ if finding.severity == Severity::Advice => ".advice",
+            _ if finding.severity == Severity::Warning && finding.rule == Rule::Other => ".warning",
             None => ".unexplained",
             Some(Expected::OneOf { names, .. })
                 if finding.value.as_ref().is_some_and(|it| names.contains(it)) =>

@@ -4,9 +4,12 @@
 
 use std::path::Path;
 
-use envd_sdk::auth::{AccessToken, StaticToken};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use envd_sdk::auth::{AccessToken, Provider, StaticToken, TokenManager};
 use envd_sdk::model::{ConsignmentInput, Day, Question};
 use envd_sdk::ops::{ConsignmentFilter, TemplateFilter};
+use envd_sdk::profile::ServiceProfile;
 use envd_sdk::register::{PropertySearch, Register};
 use envd_sdk::validate::{Context, Questionnaire, validate_fields};
 use envd_sdk::{Client, Error, HttpOptions};
@@ -81,9 +84,9 @@ fn a_client_for_another_user_allocates_only_its_token_source_and_its_pause() {
     let memory = allocation_counter::measure(|| {
         users.extend((0..USERS).map(|_| shared.with_token_source(source)));
     });
-    // The two counters of the `Arc` around a source of size zero, and 104 bytes for one user: the pool, the source, and the pause
-    // after HTTP 429.
-    assert_eq!(memory.bytes_current, i64::try_from(USERS * 120).unwrap());
+    // The two counters of the `Arc` around a source of size zero, and 80 bytes for one user: the pool, the source, and the key of
+    // his pauses.
+    assert_eq!(memory.bytes_current, i64::try_from(USERS * 96).unwrap());
     assert_eq!(memory.count_total, u64::try_from(2 * USERS).unwrap());
     assert!(size_of::<Client>() <= 64, "{}", size_of::<Client>());
 }
@@ -250,6 +253,101 @@ fn no_reply_of_64_kb_takes_more_than_64_mb() {
             });
             let bytes = memory.bytes_max;
             assert!(bytes <= MEMORY, "{name} {row:?} {element}: {bytes} bytes");
+        }
+    }
+}
+
+/// What each reader of JSON gets in the next test: a text, what is repeated behind it, what closes each of those, and the end.
+const DEEP: &str = r#"
+    user_details property get discover device tokens profile | | [ | |
+    user_details property get discover device tokens profile | | {"a": | |
+    user_details     | {"data":{"userDetails":{"firstName": | [ | ] | }}}
+    user_details     | {"data":{"userDetails":{"accounts": | [ | ] | }}}
+    user_details     | {"data":{"a":"\ud83d","userDetails": | [ | ] | }}
+    user_details     | {"data":{"userDetails":{"firstName": | {"a":0,"a": | } | }}}
+    user_details     | {"data":{"userDetails":{"firstName":[" | \ud83d | | "]}}}
+    user_details     | {"errors":[{"extensions": | [ | ] | }]}
+    questions        | {"data":{"questions":{"items":[ | {"childQuestions":[ | ]} | ]}}}
+    save_consignment | {"data":{"createOrSaveConsignment": | {"data": | } | }}
+    consignments_page | {"data":{"consignments":{"edges":[{"node": | [ | ] | }]}}}
+    property         | {"Value": | {"Value": | } | }
+    property         | {"Value":{"SubSet":[{"PIC":"Q","New": | [ | ] | }]}}
+    property         | {"Value":{"SubSet":[{"PIC":"Q","Town": | [ | ] | }]}}
+    property         | {"Value":{"SubSet":[{"PIC":"Q","Town":[ | "\ud83d", | | 0]}]}}
+    discover         | {"mtls_endpoint_aliases": | {"mtls_endpoint_aliases": | } | }
+    discover         | {"code_challenge_methods_supported":[ | "", | | ""]}
+    device           | {"interval":[ | {"":0}, | | 0]}
+    tokens           | {"scope":[ | {"":0}, | | 0]}
+    tokens           | {"a":"\ud83d","a": | {"a":0,"a": | } | }
+    id_token         | {"aud":[ | {"":0}, | | 0]}
+    id_token         | {"a":"\ud83d","a": | {"a":0,"a": | } | }
+    profile          | {"roles":{"value": | [ | ] | }}
+    profile          | {"operations":{" | a":{"value":{}}," | | ":{}}}
+"#;
+
+/// As long as a provider's reply may be.
+const DEEP_TEXT: usize = 1 << 20;
+
+/// What lists and values may take, and that text some times.
+const DEEP_MEMORY: u64 = 28 << 20;
+
+/// A login up to the reply of the endpoint.
+async fn ask_provider(name: &str, server: &Server) -> Result<(), Error> {
+    let at = |path| format!("http://{}{path}", server.address());
+    if name == "discover" {
+        return Provider::discover("client", at("/")).await.map(drop);
+    }
+    let provider = Provider::builder("client")
+        .authorize_url(at("/authorize"))
+        .token_url(at("/token"))
+        .device_authorization_url(at("/device"))
+        .redirect_uri("http://127.0.0.1:8400/callback")
+        .build()?;
+    if name == "device" {
+        return provider.authorization().start_device().await.map(drop);
+    }
+    let manager = TokenManager::builder(provider).build()?;
+    let login = manager.provider().authorization().start()?;
+    let (_, state) = login
+        .url()
+        .query_pairs()
+        .find(|(name, _)| name == "state")
+        .unwrap();
+    let callback = format!("http://127.0.0.1:8400/callback?code=c&state={state}");
+    manager.complete_login(login, &callback).await.map(drop)
+}
+
+/// One byte of text opens a level of JSON, and a short member repeats a name: neither may cost a reader many times the text.
+#[test]
+fn neither_depth_nor_repeated_names_cost_a_reader_its_memory() {
+    for row in rows(DEEP) {
+        let [part, close] = [row[2], row[3]];
+        for name in row[0].split(' ') {
+            // Of an id token three bytes are four letters.
+            let length = DEEP_TEXT * if name == "id_token" { 3 } else { 4 } / 4 - 1_000;
+            let count = length / (part.len() + close.len());
+            let text = [row[1], &part.repeat(count), &close.repeat(count), row[4]].concat();
+            let reply = if name == "id_token" {
+                let claims = URL_SAFE_NO_PAD.encode(&text);
+                json!({"access_token": "a", "id_token": format!("a.{claims}.c")}).to_string()
+            } else {
+                text.clone()
+            };
+            let server = Server::script([Reply::json(200, reply)]);
+            let runtime = runtime();
+            let memory = allocation_counter::measure(|| match name {
+                "profile" => drop(ServiceProfile::from_json(&text)),
+                "discover" | "device" | "tokens" | "id_token" => {
+                    let result = runtime.block_on(ask_provider(name, &server));
+                    drop(result.map_err(|error| error.report()));
+                }
+                _ => {
+                    let result = runtime.block_on(call(name, &server));
+                    drop(result.map_err(|error| error.report()));
+                }
+            });
+            let bytes = memory.bytes_max;
+            assert!(bytes <= DEEP_MEMORY, "{name} {row:?}: {bytes} bytes");
         }
     }
 }

@@ -7,6 +7,7 @@ mod named;
 mod packages;
 mod pages;
 mod promises;
+mod shown;
 
 use std::fs;
 use std::path::Path;
@@ -43,6 +44,11 @@ const ALLOWED_IN_TESTS: [(&str, &str); 1] = [("auth", "fake")];
 
 /// What the validator and the model must not read: `today` is an argument.
 const WORLD: [&str; 5] = ["Instant", "fs", "net", "env", "stdin"];
+
+/// Where JSON is read that this crate has written: requests, records of tokens, stored texts of consignments. What others send
+/// goes through `model/json_text.rs`, which counts it.
+const OWN_JSON: &str = "model/consignment_text.rs model/json_text.rs graphql/overrides.rs graphql/reply.rs \
+    graphql/request.rs auth/keyring/keyring_store.rs auth/pending_login.rs auth/store/file/token_file.rs auth/store/record.rs";
 
 /// Names that do not describe the contents.
 const VAGUE_NAMES: &str = "util utils helper helpers common misc types";
@@ -137,6 +143,15 @@ fn problems(path: &str, words: &[String]) -> Vec<String> {
     let clocks = clocks.filter(|_| is_pure);
     let used = code.iter().filter(is_not_read).chain(clocks).chain(reqwest);
     found.extend(used.map(|used| format!("{room} must not use {used}")));
+    let is_own_json = OWN_JSON.split_whitespace().any(|own| own == path);
+    if !is_own_json && !is_test(path) && room != "fake" {
+        let readers = ["from_str", "from_slice", "from_reader", "Deserializer"];
+        let read = behind(code, &["serde_json", "::"]).map(|(_, name)| name);
+        let read = read.filter(|name| readers.contains(name));
+        found.extend(
+            read.map(|name| format!("{room} must read by json_text, not serde_json::{name}")),
+        );
+    }
     let modules = behind(words, &["mod"]).map(|(_, name)| name);
     let names = parts.iter().copied().chain(modules);
     let vague = names.filter(|name| VAGUE_NAMES.split(' ').any(|vague| vague == *name));

@@ -1,6 +1,7 @@
 //! The examples in README, in the guide and in the comments of the code.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use super::{ends, files, rust_files};
 
@@ -30,10 +31,10 @@ fn pages() -> impl Iterator<Item = (String, String)> {
     })
 }
 
-/// Lines that ask `is_rejected` before `may_have_applied`, in the same example or function.
-fn rejected_first(text: &str) -> Vec<usize> {
+/// Conditions on the server's errors that come before `may_have_applied`, in the same example or function.
+fn errors_first(text: &str) -> Vec<usize> {
     let lines: Vec<&str> = text.lines().collect();
-    let (rejected, unknown) = (".is_rejected()", ".may_have_applied()");
+    let (rejected, unknown) = (".server_errors().is_empty()", ".may_have_applied()");
     let asks_first = |at: &usize| {
         let line = lines[*at];
         line.contains(rejected)
@@ -49,14 +50,62 @@ fn rejected_first(text: &str) -> Vec<usize> {
 
 /// A change that may have applied may have been refused as well: the order decides whether it is sent twice.
 #[test]
-fn examples_ask_whether_a_change_may_have_applied_before_whether_it_was_rejected() {
-    let wrong = "match e {\n  e if e.is_rejected() => {}\n  e if e.may_have_applied() => {}\n}";
-    let right = "match e {\n  e if e.may_have_applied() => {}\n  e if e.is_rejected() => {}\n}";
-    assert_eq!(rejected_first(wrong), [1]);
-    assert_eq!(rejected_first(right), [0; 0]);
+fn examples_check_may_have_applied_before_the_errors_of_the_server() {
+    let errors = "  error if !error.server_errors().is_empty() => {}\n";
+    let unknown = "  error if error.may_have_applied() => {}\n";
+    let wrong = format!("match e {{\n{errors}{unknown}}}");
+    let right = format!("match e {{\n{unknown}{errors}}}");
+    assert_eq!(errors_first(&wrong), [1]);
+    assert_eq!(errors_first(&right), [0; 0]);
     for (path, text) in pages() {
-        assert_eq!(rejected_first(&text), [0; 0], "{path}");
+        assert_eq!(errors_first(&text), [0; 0], "{path}");
     }
+}
+
+/// Until the day of the release the pages of docs.rs do not exist: links lead to files of the repository.
+#[test]
+fn no_page_links_to_documentation_that_is_not_published() {
+    let readme = include_str!("../../README.md");
+    if !readme.contains("not yet on crates.io") {
+        return;
+    }
+    let address = concat!("docs.rs/", "envd-");
+    for (path, text) in pages() {
+        assert!(!text.contains(address) || ends(&path, "toml"), "{path}");
+    }
+}
+
+/// Those to other files; what follows `#` is left to the host of the repository.
+#[test]
+fn links_of_the_pages_of_the_repository_lead_to_its_files() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut links = 0;
+    for page in [
+        "README.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+        "CHANGELOG.md",
+        "crates/envd-codegen/README.md",
+        "crates/envd-postgres/README.md",
+        "crates/envd-sync/README.md",
+        "examples/README.md",
+    ] {
+        let folder = root.join(page);
+        let folder = folder.parent().unwrap();
+        let text = std::fs::read_to_string(root.join(page)).unwrap();
+        for target in text
+            .split("](")
+            .skip(1)
+            .filter_map(|rest| rest.split(')').next())
+        {
+            let file = target.split('#').next().unwrap_or_default();
+            if !file.is_empty() && !file.contains(':') {
+                assert!(folder.join(file).exists(), "{page}: {target}");
+                links += 1;
+            }
+        }
+    }
+    assert!(links > 20, "the pages were read");
 }
 
 /// Lines of code that are too wide, without those that rustdoc hides.

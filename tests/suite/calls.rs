@@ -11,7 +11,8 @@
 //! | `copy c-1 idempotent deadline=5s x-a=b` | a call, with its settings and headers; `optional`, `once` for no retries, `holds=1` for `only_if` |
 //! | `start copy c-1`, `done`, `drop` | a call that runs; the first one that runs has ended, or is dropped |
 //! | `advance 5s`, `until sent 1`, `until asleep 1` | the clock, or waits for it |
-//! | `as two`, `end_pause`, `forget` | another user of the same connections; the pause and the cache of the register |
+//! | `as two`, `request two` | another user of the same connections; a client for one request of that user |
+//! | `end_pause`, `forget` | the pause and the cache of the register |
 //!
 //! What is seen of the last call is `ok x2`, with its attempts, or a kind of error; `unsent` has no attempt, `?` may have been carried
 //! out, `again` is worth a retry; `kind` is the kind alone. `sent 2` are its requests, `value /id "c-2"` is a part of what came,
@@ -583,6 +584,13 @@ impl Stage for Calls {
                 let register = register.map(|it| it.with_token_source(Tokens::new(&rest)));
                 let user = self.users.entry(rest).or_insert((client, register));
                 (self.client, self.register) = user.clone();
+            }
+            "request" => {
+                let one = self.client().unwrap();
+                self.users
+                    .entry("one".to_owned())
+                    .or_insert((Some(one.clone()), None));
+                self.client = Some(one.with_token_source(Tokens::new(&rest)));
             }
             "advance" => self.clock.advance(span(&rest)),
             "until" => {

@@ -119,8 +119,8 @@ A record that cannot be read, and problems beside the list
   reply {"data": {"consignments": {"totalCount": 0, "pageInfo": {"hasNextPage": false}, "edges": []}}, "errors": [{"message": "partial"}]};
   candidates 2027-02-02 -> operation consignments
 A list that does not end
-  reply {"data": {"consignments": {"pageInfo": {"hasNextPage": true}, "edges": []}}}; candidates 2027-02-02 -> Stalled unsent;
-  reply {"data": {"consignments": {"edges": []}}}; candidates 2027-02-02 -> Stalled unsent;
+  reply {"data": {"consignments": {"pageInfo": {"hasNextPage": true}, "edges": []}}}; candidates 2027-02-02 -> Stalled;
+  reply {"data": {"consignments": {"edges": []}}}; candidates 2027-02-02 -> Stalled;
   reply {"data": {"consignments": {"totalCount": 2, "pageInfo": {"hasNextPage": true, "endCursor": "p2"}, "edges": [{"node": {"id": "1"}}]}}}; reply 500;
   candidates 2027-02-02 -> NoAnswer again, operation consignments, sent 2
 A record that cannot be read in full

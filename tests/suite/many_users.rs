@@ -1,12 +1,16 @@
 //! Many users of one connection pool.
 
-use envd_sdk::auth::StaticToken;
+use std::time::Duration;
+
+use envd_sdk::auth::{MemoryStore, StaticToken, TokenManager, TokenSource};
+use envd_sdk::fake::Fault;
 use envd_sdk::model::SavedConsignment;
-use envd_sdk::{Call, Client, Outcome};
+use envd_sdk::{Call, Client, ErrorKind, Outcome};
 use equipment::Server;
 use serde_json::json;
 
 use crate::calls::input;
+use crate::fixed_date::{log_in, manual};
 use crate::scripted::client_at;
 use crate::scripted::ok;
 
@@ -49,4 +53,37 @@ async fn a_thousand_users_of_one_client_share_a_connection_and_not_a_token() {
         let _ = save(&client).await.unwrap();
     }
     assert_eq!((server.accepted(), tokens(&server)), (1, users));
+}
+
+/// As a server that makes a token manager and a client for each request.
+#[tokio::test]
+async fn a_limit_defers_the_next_request_of_its_user_with_the_next_token_too() {
+    let (builder, clock) = manual();
+    let fake = builder.start().await.unwrap();
+    let busy = Fault::status(429).header("retry-after", "600");
+    fake.on_operation("userDetails").fault(busy);
+    let template = TokenManager::builder(fake.provider().build().unwrap());
+    let template = template.store(MemoryStore::new());
+    let manager = |user: &str| template.clone().account(user).build().unwrap();
+    for user in ["sam", "kim"] {
+        log_in(&fake, &manager(user)).await.unwrap();
+    }
+    let shared = fake.client().build().unwrap();
+    let request = |user: &str| shared.with_token_source(manager(user));
+
+    let refused = request("sam").user_details().await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::RateLimited);
+    let renewed = manager("sam");
+    let used = renewed.access_token().await.unwrap();
+    assert!(renewed.renew(&used).await.unwrap().generation() > used.generation());
+    assert_eq!(request("sam").paused_for(), Some(Duration::from_secs(600)));
+    let deferred = request("sam").user_details().await.unwrap_err();
+    assert_eq!(
+        (deferred.kind(), deferred.attempts()),
+        (ErrorKind::RateLimited, 0)
+    );
+    assert!(request("kim").user_details().await.is_ok());
+
+    clock.advance(Duration::from_secs(600));
+    assert!(request("sam").user_details().await.is_ok());
 }

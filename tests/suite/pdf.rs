@@ -30,6 +30,10 @@ What is no PDF is an error that hides the address, and a redirect is not followe
   reply {200 content-type=text/html <html>|302 location=/login?of=pr1nt|404|200|403 %PDF-1.7};
   pdf <service>/C-1/$print?authToken=pr1nt -> status {200|302|404|200|403}, hides pr1nt, sent 1
 
+The other host is left alone until its `Retry-After` is over
+  reply {429|503} retry-after=600; pdf <service>/C-1/$print?authToken=pr1nt -> status {429|503}, sent 1;
+  pdf <service>/C-2/$print?authToken=pr1nt -> status {429|503}, after 600s, sent 0; questions -> sent 1
+
 An address that must not be asked is refused
   with address https://api.example/v2/graphql;
   pdf {http://print.example/C-1/$print?authToken=pr1nt|https://127.0.0.1/C-1/$print?authToken=pr1nt|https://10.0.0.1/pr1nt|https://100.64.0.1/pr1nt} -> Config unsent, hides pr1nt;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use envd_sdk::auth::{Provider, StaticToken};
-use envd_sdk::{Client, ErrorKind, HttpOptions, RetryPolicy};
+use envd_sdk::{Client, ConnectCause, ErrorKind, HttpOptions, RetryPolicy};
 use equipment::{Reply, Server};
 use url::Url;
 
@@ -78,6 +78,7 @@ async fn other_hosts_are_proxied_and_the_proxy_receives_no_token() {
     let client = client("https://api.example.invalid/graphql", through(&proxy)).unwrap();
     let error = client.user_details().await.unwrap_err();
     assert!(error.kind() == ErrorKind::Connect, "{error}");
+    assert_eq!(error.connect_cause(), Some(ConnectCause::Proxy), "{error}");
     revoke(provider("https://id.example.invalid/token", through(&proxy)).unwrap()).await;
     let requests = proxy.requests();
     for (request, host) in requests.into_iter().zip(["api", "id"]) {

@@ -23,7 +23,7 @@ pub fn client(url: &str) -> Client {
 }
 
 pub fn client_with(url: &str, options: HttpOptions) -> Client {
-    let token = StaticToken::new(&TOKEN).unwrap();
+    let token = StaticToken::new(TOKEN.as_str()).unwrap();
     let mut profile = ServiceProfile::default();
     profile.lists.compared_date = Sourced::seen(Some(ComparedDate::LastChange));
     let builder = Client::builder(url).token_source(token).http(options);

@@ -16,7 +16,7 @@ use crate::ir::Program;
 use crate::problem::{Error, found};
 use crate::resolve::resolve;
 
-/// The schema of the SDK: [`envd_sdk::graphql::SCHEMA`](https://docs.rs/envd-sdk).
+/// The schema of the SDK: `envd_sdk::graphql::SCHEMA`.
 pub const SCHEMA: &str = include_str!("../graphql/schema.graphql");
 
 const FRAGMENTS: (&str, &str) = (

@@ -1,4 +1,4 @@
-//! Typed operations for [`envd-sdk`](https://docs.rs/envd-sdk) from GraphQL documents of your own, in a build script or by a command.
+//! Typed operations for `envd-sdk` from GraphQL documents of your own, in a build script or by a command.
 //!
 //! [`build`] stands in a build script, and `envd_sdk::include_operations!` where the types are to be. [`Generator`] has the settings:
 //! another schema, and types for its scalars. The README of the crate has a whole program, what is written, and what it costs; the

@@ -9,7 +9,9 @@ use deadpool_postgres::{Manager, Object, Pool, PoolError, Runtime, TimeoutType};
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
-use super::schema::{FOREIGN_OWNER, FOREIGN_STATE, NEWER_STATE, NEWER_TABLES};
+use super::schema::{
+    ENCODING, ENCODING_STATE, FOREIGN_OWNER, FOREIGN_STATE, NEWER_STATE, NEWER_TABLES,
+};
 use envd_sdk::auth::{StoreError, StoreErrorKind as Kind};
 
 /// The limit of `PostgreSQL` itself.
@@ -164,9 +166,10 @@ const ENDED: &str = "the database ended the connection";
 
 /// What codes of errors (Postgres, appendix A), or their beginnings, mean for a store. The first that fits counts.
 #[rustfmt::skip]
-const MEANINGS: [(&str, Kind, &str); 23] = [
+const MEANINGS: [(&str, Kind, &str); 24] = [
     (FOREIGN_STATE, Kind::Insecure, FOREIGN_OWNER),
     (NEWER_STATE, Kind::NewerVersion, NEWER_TABLES),
+    (ENCODING_STATE, Kind::Unsupported, ENCODING),
     ("42P01", Kind::Missing, NO_TABLES),
     ("3F000", Kind::Missing, NO_TABLES),
     ("42703", Kind::Missing, "the tables of the store lack columns; call its method migrate"),
@@ -253,6 +256,7 @@ mod tests {
             ("42P01", Kind::Missing),
             (FOREIGN_STATE, Kind::Insecure),
             (NEWER_STATE, Kind::NewerVersion),
+            (ENCODING_STATE, Kind::Unsupported),
             ("3F000", Kind::Missing),
             ("25006", Kind::Denied),
             ("42501", Kind::Denied),

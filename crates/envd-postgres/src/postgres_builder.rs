@@ -87,3 +87,21 @@ impl<S> fmt::Debug for PostgresBuilder<S> {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use equipment::{PLANTED, hides};
+
+    use super::*;
+    use crate::{PostgresStore, PostgresSync, loopback_pool};
+
+    #[tokio::test]
+    async fn debug_shows_no_password() {
+        let url = format!("postgres://sam:{PLANTED}@127.0.0.1/farm");
+        let pool = loopback_pool(&url, 2).unwrap();
+        hides::<PostgresBuilder<_>>(&PostgresStore::builder(pool.clone()));
+        hides::<PostgresBuilder<_>>(&PostgresSync::builder(pool.clone()));
+        hides::<PostgresStore>(&PostgresStore::builder(pool.clone()).build().unwrap());
+        hides::<PostgresSync>(&PostgresSync::builder(pool).build().unwrap());
+    }
+}

@@ -3,7 +3,7 @@
 use deadpool_postgres::tokio_postgres::Row;
 
 use super::database::BEGIN;
-use super::statement::unsigned;
+use super::statement::{column, unsigned};
 use envd_sdk::auth::{StoreError, StoreErrorKind as Kind};
 
 /// Postgres cuts longer names off, and two of them could become one. The longest ending is ours.
@@ -19,9 +19,11 @@ pub(crate) struct Migration {
     pub(crate) statements: &'static str,
 }
 
-/// The newest migration that was applied, and the oldest version whose programs can use the tables.
+/// The newest migration that was applied, the oldest version whose programs can use the tables, and whether the encoding of the
+/// database can hold every text: that of a database never changes, but a dump may be restored into another one.
 pub(crate) const APPLIED: &str = "SELECT COALESCE(max(version), 0)::int8,
-    COALESCE(max(COALESCE(oldest, version)), 0)::int8 FROM {migrations}";
+    COALESCE(max(COALESCE(oldest, version)), 0)::int8,
+    current_setting('server_encoding') IN ('UTF8', 'SQL_ASCII') FROM {migrations}";
 
 /// One row for each of schema and tables that exists and belongs to a role that is not trusted.
 ///
@@ -42,14 +44,20 @@ pub(crate) const FOREIGN_OWNER: &str = "the schema or a table of the store belon
 pub(crate) const NEWER_TABLES: &str =
     "the tables of the store are of a newer version of this crate; update this program";
 
-/// The codes with which the script of migrations reports these two.
+/// `SQL_ASCII` stores the bytes of UTF-8 unchanged.
+pub(crate) const ENCODING: &str = "the encoding of the database is not UTF8, so it cannot store every name and address; use a \
+    database that was created with ENCODING UTF8 and TEMPLATE template0";
+
+/// The codes with which the script of migrations reports these three.
 pub(crate) const FOREIGN_STATE: &str = "ZE001";
 pub(crate) const NEWER_STATE: &str = "ZE002";
+pub(crate) const ENCODING_STATE: &str = "ZE003";
 
 /// What precedes the migrations. One host at a time runs it. The owners are checked twice: in a schema where others may create
 /// tables, that of the migrations may be of another role since the first check. A role that may not create schemas can use
 /// one that exists.
-const PREPARE: &str = "PERFORM pg_advisory_xact_lock(hashtextextended({migrations_lock}, 0));
+const PREPARE: &str = "{check_encoding}
+PERFORM pg_advisory_xact_lock(hashtextextended({migrations_lock}, 0));
 IF NOT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = {schema_name}) THEN
     CREATE SCHEMA {schema};
 END IF;
@@ -138,14 +146,17 @@ impl Schema {
         }
     }
 
-    /// Reads the row of [`APPLIED`]; an error if this program is too old for the tables, or too new.
+    /// Reads the row of [`APPLIED`]; an error if this program is too old for the tables, or too new, or if the database cannot store
+    /// every text.
     pub(crate) fn check_version(&self, applied: &[Row]) -> Result<(), StoreError> {
         let newest = self.migrations.len() as u64;
-        let (version, oldest) = match applied {
-            [row] => (unsigned(row, 0)?, unsigned(row, 1)?),
-            _ => (0, 0),
+        let (version, oldest, can_store_all) = match applied {
+            [row] => (unsigned(row, 0)?, unsigned(row, 1)?, column(row, 2)?),
+            _ => (0, 0, true),
         };
-        let (kind, message) = if oldest > newest {
+        let (kind, message) = if !can_store_all {
+            (Kind::Unsupported, ENCODING)
+        } else if oldest > newest {
             (Kind::NewerVersion, NEWER_TABLES)
         } else if version < newest {
             (
@@ -173,7 +184,10 @@ impl Schema {
             format!("(SELECT max(COALESCE(oldest, version)) FROM {{migrations}}) > {newest}");
         let check_version = fail(&is_newer, NEWER_TABLES, NEWER_STATE);
         let lock = format!("'{}'", self.lock_name("migrations of all accounts"));
-        let prepare = PREPARE.replace("{check_owners}", &check_owners);
+        let is_limited = "current_setting('server_encoding') NOT IN ('UTF8', 'SQL_ASCII')";
+        let check_encoding = fail(is_limited, ENCODING, ENCODING_STATE);
+        let prepare = PREPARE.replace("{check_encoding}", &check_encoding);
+        let prepare = prepare.replace("{check_owners}", &check_owners);
         let prepare = prepare.replace("{migrations_lock}", &lock);
         let missing = self.migrations.iter().zip(1..).map(|(migration, version)| {
             let Migration { oldest, statements } = migration;

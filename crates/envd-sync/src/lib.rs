@@ -14,7 +14,7 @@
 //! | keep all of it in memory, in a file or in Postgres | [`store`]: [`MemorySync`](store::MemorySync), `SqliteSync`, `PostgresSync` |
 //! | write a store of your own, and check it | [`SyncStore`](store::SyncStore), `check_sync_store` |
 //! | handle errors | [`Error`], [`Error::kind`] |
-//! | serve thousands of accounts from many hosts | the crate [`envd-postgres`](https://docs.rs/envd-postgres) |
+//! | serve thousands of accounts from many hosts | the crate [`envd-postgres`](envd_sdk#companions) |
 //!
 //! The [`guide`] has whole programs ([`offline`](mod@guide::offline)), and says what a copy claims and what it cannot
 //! ([`sync`](mod@guide::sync)), and the same of what is sent ([`outbox`](mod@guide::outbox)).

@@ -9,9 +9,10 @@ use url::Url;
 use super::issued::{Issued, seconds};
 use super::refusal::{Grant, Refusal};
 use super::{post, send};
-use crate::auth::failure::{error_code, login_error, misconfigured, unavailable};
+use crate::auth::failure::{error_code, login_error, misconfigured, unavailable, unreachable};
 use crate::auth::{Provider, secret_json};
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::reply_memory;
 use crate::secret::Secret;
 use crate::transport::{Reply, parse_endpoint};
 
@@ -43,9 +44,13 @@ struct DeviceFields {
     /// The name in drafts of the RFC, which Google still uses.
     verification_url: Option<String>,
     verification_uri_complete: Option<String>,
+    #[serde(deserialize_with = "reply_memory::any_value")]
     expires_in: Value,
+    #[serde(deserialize_with = "reply_memory::any_value")]
     interval: Value,
+    #[serde(deserialize_with = "reply_memory::any_value")]
     error: Value,
+    #[serde(deserialize_with = "reply_memory::any_value")]
     error_description: Value,
 }
 
@@ -61,7 +66,7 @@ pub(in crate::auth) async fn authorize_device(
             // A client certificate that the server does not accept.
             return error;
         }
-        unavailable("the device authorization endpoint could not be reached").with_source(error)
+        unreachable("device authorization", error)
     })?;
     read_reply(&reply, provider.clock().now())
 }

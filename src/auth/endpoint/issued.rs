@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::auth::id_token::Claims;
 use crate::auth::secret_json;
 use crate::auth::token_set::{LONGEST, TokenSet, from_ms, to_ms};
+use crate::model::reply_memory;
 use crate::secret::Secret;
 use crate::transport::Clock;
 
@@ -41,12 +42,18 @@ pub(super) struct ReplyFields {
     #[serde(with = "secret_json::option")]
     id_token: Option<Secret>,
     token_type: Option<String>,
+    #[serde(deserialize_with = "reply_memory::any_value")]
     scope: Value,
+    #[serde(deserialize_with = "reply_memory::any_value")]
     expires_in: Value,
+    #[serde(deserialize_with = "reply_memory::any_value")]
     refresh_token_expires_in: Value,
     /// Keycloak's name for it; 0 in a session without an end.
+    #[serde(deserialize_with = "reply_memory::any_value")]
     refresh_expires_in: Value,
+    #[serde(deserialize_with = "reply_memory::any_value")]
     pub(super) error: Value,
+    #[serde(deserialize_with = "reply_memory::any_value")]
     pub(super) error_description: Value,
 }
 

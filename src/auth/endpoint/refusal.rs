@@ -7,10 +7,11 @@ use crate::auth::Provider;
 use crate::auth::client_authentication::clock_problem;
 use crate::auth::failure::{
     blames_settings, error_code, interaction_required, login_refused, misconfigured, reauth,
-    refresh_refused, unavailable, wants_interaction,
+    refresh_refused, unavailable, unreachable, wants_interaction,
 };
 use crate::auth::secret_json::from_json;
 use crate::error::{Error, ErrorKind, Repr};
+use crate::model::json_text;
 use crate::secret::Secret;
 use crate::transport::header::RETRY_AFTER;
 use crate::transport::{Reply, retry_after, server_time};
@@ -88,8 +89,7 @@ impl Refusal {
             Repr::Said(..) => Class::Ambiguous,
             _ => Class::Refused,
         };
-        let unreachable = unavailable("the token endpoint could not be reached");
-        Self::new(class, unreachable.with_source(error))
+        Self::new(class, unreachable("token", error))
     }
 
     /// Names the clock as the likely reason when the client that signs with the time is not accepted.
@@ -219,10 +219,7 @@ fn salvage(body: &[u8]) -> Option<Secret> {
     let start = body.windows(NAME.len()).position(|bytes| bytes == NAME)? + NAME.len();
     let rest = body.get(start..)?.trim_ascii_start().strip_prefix(b":")?;
     // Reads one value and ignores what follows; a text without its closing quote is an error.
-    let token = serde_json::Deserializer::from_slice(rest)
-        .into_iter::<String>()
-        .next()?
-        .ok()?;
+    let (token, _): (String, _) = json_text::first(rest)?;
     (!token.is_empty()).then(|| Secret::new(token))
 }
 

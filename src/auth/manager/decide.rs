@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use super::memory::{CachedTokens, Completion, ForeignMark, RefreshPolicy, Snapshot, State};
+use super::memory::{
+    CachedTokens, Completion, ForeignMark, RefreshPolicy, SeenLogin, Snapshot, State,
+};
 use crate::auth::endpoint::{Class, Refusal};
 use crate::auth::failure::unavailable;
 use crate::auth::store::Ended;
@@ -127,6 +129,9 @@ pub(super) enum RecordMeaning {
     LoggedOut,
     /// It belongs to another user than the tokens that were served here.
     AnotherUser,
+    /// It has earlier tokens of the same login, for instance because its file came back from a backup. Those of memory are
+    /// stored again.
+    Older,
     /// Its session has ended.
     Ended(Ended),
     /// It has other tokens, which are in use from now on.
@@ -143,17 +148,21 @@ pub(super) fn compare(state: &State, record: Option<&Record>) -> RecordMeaning {
             None => RecordMeaning::Nobody,
         };
     };
-    match &state.cached {
-        Some(cached) if same_tokens(&cached.tokens, &record.tokens) => return RecordMeaning::Same,
-        Some(cached) if replaces(cached, record) => return RecordMeaning::Replaced,
-        None if state.deletion.strong_count() > 0 => return RecordMeaning::Nobody,
-        _ => {}
-    }
     let users = state.account.as_ref().zip(record.tokens.subject.as_ref());
-    match record.ended {
-        _ if users.is_some_and(|(ours, theirs)| ours != theirs) => RecordMeaning::AnotherUser,
-        Some(ended) => RecordMeaning::Ended(ended),
-        None => RecordMeaning::Newer,
+    let is_of_another = users.is_some_and(|(ours, theirs)| ours != theirs);
+    // Tokens that are dead give way to any others.
+    let keeps_newer = !is_of_another && state.trials.dead.is_none();
+    match &state.cached {
+        Some(cached) if same_tokens(&cached.tokens, &record.tokens) => RecordMeaning::Same,
+        Some(cached) if replaces(cached, record) => RecordMeaning::Replaced,
+        Some(cached) if keeps_newer && is_older(&record.tokens, &cached.tokens) => {
+            RecordMeaning::Older
+        }
+        None if state.deletion.strong_count() > 0 => RecordMeaning::Nobody,
+        _ if is_of_another => RecordMeaning::AnotherUser,
+        _ => record
+            .ended
+            .map_or(RecordMeaning::Newer, RecordMeaning::Ended),
     }
 }
 
@@ -166,6 +175,12 @@ fn same_tokens(a: &TokenSet, b: &TokenSet) -> bool {
 fn same_refresh_token(a: &TokenSet, b: &TokenSet) -> bool {
     let token = |set: &TokenSet| set.refresh_token.clone().unwrap_or_default();
     token(a).matches(token(b).expose())
+}
+
+/// Whether tokens were issued before these in the same login: a refresh only ever raises the generation, and its successor has
+/// used the refresh token up.
+fn is_older(stored: &TokenSet, cached: &TokenSet) -> bool {
+    stored.generation < cached.generation && SeenLogin::of(stored).is_same(&SeenLogin::of(cached))
 }
 
 /// Whether cached tokens that are not stored yet belong in the place of this record.

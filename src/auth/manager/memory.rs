@@ -195,16 +195,28 @@ pub(super) struct SeenLogin {
     at: Option<SystemTime>,
 }
 
+impl SeenLogin {
+    pub(super) fn of(tokens: &TokenSet) -> Self {
+        Self {
+            subject: tokens.subject.clone(),
+            at: tokens.logged_in_at,
+        }
+    }
+
+    /// A refresh may be the first reply that names the user.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        let users = self.subject.as_ref().zip(other.subject.as_ref());
+        self.at == other.at && users.is_none_or(|(one, two)| one == two)
+    }
+}
+
 impl State {
     /// Remembers the login of some tokens; returns whether another one, or none, was seen before.
     pub(super) fn note_login(&mut self, tokens: &TokenSet) -> bool {
-        let (subject, at) = (tokens.subject.clone(), tokens.logged_in_at);
-        let is_other = self.login.as_ref().is_some_and(|seen| {
-            // A refresh may be the first reply that names the user.
-            let users = seen.subject.as_ref().zip(subject.as_ref());
-            seen.at != at || users.is_some_and(|(one, two)| one != two)
-        });
-        self.login = Some(SeenLogin { subject, at });
+        let login = SeenLogin::of(tokens);
+        let seen = self.login.as_ref();
+        let is_other = seen.is_some_and(|seen| !seen.is_same(&login));
+        self.login = Some(login);
         is_other
     }
 

@@ -43,6 +43,7 @@
 //! | a logout elsewhere | is found by the read | the new tokens find no record, and are revoked | as before | `elsewhere`, `kept_lock` |
 //! | a login here | the task ends | the reply is discarded | its tokens replace the unsaved ones | `sessions`, `kept_lock` |
 //! | a login elsewhere | is adopted, or ends the session if it is another user's | its record is never overwritten | as before | `elsewhere`, `kept_lock` |
+//! | a store with an earlier record | the tokens in memory are stored again, and sent | the mark and the new tokens replace it | as before | `elsewhere` |
 //! | a store that fails | a pause; the token in use is served | nothing is sent without the mark | new tokens are served, the lock is kept, storing is tried again | `persistence`, `kept_lock` |
 //! | a provider that fails | | classified: never sent, not processed (the mark is removed), unclear (sent once more), dead | | `failures`, `network` |
 //! | a calendar that jumps | tokens end by either clock | waits go by the monotonic clock | as before | `time` |

@@ -131,15 +131,20 @@ async fn keep_saving(shared: Arc<Shared>) {
         let pause = backoff(failures).min(LONGEST_PAUSE);
         // New tokens of a login may wait for the same store: they do not wait for the end of the pause.
         let _ = epoch.run(shared.clock().sleep(pause)).await;
-        if shared.state().has_unsaved() {
-            save_once(&shared).await;
-        }
+        save_unsaved(&shared).await;
         let mut state = shared.state();
         if !state.has_unsaved() {
             // Tokens that come later start another task.
             state.saver = None;
             return;
         }
+    }
+}
+
+/// Stores the cached tokens at once, unless they are stored. A failure is retried later.
+pub(super) async fn save_unsaved(shared: &Arc<Shared>) {
+    if shared.state().has_unsaved() {
+        save_once(shared).await;
     }
 }
 

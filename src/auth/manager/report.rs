@@ -82,6 +82,13 @@ pub enum Event {
         /// The [generation](crate::auth::AccessToken::generation) of the new tokens.
         generation: u64,
     },
+    /// The store has earlier tokens of the same login: its file or table came back from a backup, a roaming profile or a
+    /// synchronised folder. Their refresh token is used up, so it is not sent: the tokens in memory stay in use and are stored
+    /// again.
+    OlderRecord {
+        /// The [generation](crate::auth::AccessToken::generation) of the stored tokens.
+        generation: u64,
+    },
     /// The user has to log in again, at the latest when the current access token expires.
     ReauthRequired {
         /// The reason.

@@ -335,6 +335,17 @@ impl Epoch {
                 let dead = state.trials.dead.clone();
                 dead.map_or(Ok(()), |error| Err(Stop::Failed(error)))
             }
+            RecordMeaning::Older => {
+                self.note_mark(state, version, false);
+                if let Some(cached) = &mut state.cached {
+                    cached.version = Some(version);
+                    cached.saved = false;
+                    cached.base = Some(Arc::new(record.tokens));
+                }
+                tracing::warn!(generation, "the stored tokens are older than those in use");
+                self.shared.emit(Event::OlderRecord { generation });
+                Ok(())
+            }
             RecordMeaning::AnotherUser => {
                 // Tokens of another user are served only after a login or logout in this manager.
                 state.cached = None;

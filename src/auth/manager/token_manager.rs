@@ -1,6 +1,6 @@
 //! The manager as callers use it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
 
 use tokio::task::JoinHandle;
@@ -8,12 +8,13 @@ use tokio::task::JoinHandle;
 use super::decide::{Background, Served, serve};
 use super::login::{Login, Logout, LogoutReport};
 use super::memory::{State, Stop};
-use super::refresh::{self, save_later};
+use super::refresh::{self, save_later, save_unsaved};
 use super::report::{Events, Inspection, SessionState};
 use super::shared::{Epoch, Shared, StoreRead};
 use crate::auth::failure::unavailable;
 use crate::auth::{
     AccessToken, BoxFuture, CheckedCallback, PendingLogin, Provider, Record, TokenSet, TokenSource,
+    TokenStore,
 };
 use crate::error::{Error, Result};
 
@@ -248,6 +249,11 @@ impl TokenManager {
         &self.0.provider
     }
 
+    /// The store and the key of the account's record.
+    pub(crate) fn record_key(&self) -> (Weak<dyn TokenStore>, &str) {
+        (Arc::downgrade(&self.0.store), &self.0.key)
+    }
+
     /// The tokens of a login belong to the provider that began it.
     pub(in crate::auth) fn check_provider(&self, theirs: &Provider) -> Result<()> {
         let (theirs, ours) = (&theirs.0, &self.0.provider.0);
@@ -318,6 +324,8 @@ async fn check_store(epoch: Epoch) {
         Ok(read) => {
             // OK to ignore: the next call returns what was found, and events report it.
             let _ = epoch.reconcile(read);
+            // In the place of an older record, before another process reads that one.
+            save_unsaved(&epoch.shared).await;
         }
         Err(error) => {
             tracing::debug!("the token store could not be read: {error}");

@@ -67,7 +67,9 @@ fn what_is_pasted_with_an_address_does_not_change_it() {
 fn a_callback_of_another_login_is_refused() {
     check(
         "
-                                        | LoginRefused: state_mismatch
+        https://app.example/cb          | LoginRefused: state_mismatch
+        com.example.app:/cb             | LoginRefused: state_mismatch
+        /cb                             | LoginRefused: state_mismatch
         code=c                          | LoginRefused: state_mismatch
         code=c&state=                   | LoginRefused: state_mismatch
         code=c&state=st-2               | LoginRefused: state_mismatch
@@ -79,6 +81,22 @@ fn a_callback_of_another_login_is_refused() {
         state=st-1                      | LoginRefused: missing_code
         state=st-1&code=                | LoginRefused: missing_code
         code=c&state=st-1&iss=https://evil.example/ | LoginRefused: issuer_mismatch
+        ",
+        false,
+    );
+}
+
+#[test]
+fn a_text_that_is_no_address_is_told_apart_from_the_callback_of_another_login() {
+    check(
+        "
+                                    | LoginRefused: not an address
+        yes                         | LoginRefused: not an address
+        C-900000101                 | LoginRefused: not an address
+        Re: your login              | LoginRefused: not an address
+        state                       | LoginRefused: state_mismatch
+        heads=12                    | LoginRefused: not an address
+        s3cr3t                      | LoginRefused: not an address & !s3cr3t
         ",
         false,
     );

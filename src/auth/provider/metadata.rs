@@ -7,6 +7,7 @@ use serde::Deserialize;
 use url::Url;
 
 use crate::error::{Error, Result, json_fault};
+use crate::model::json_text;
 use crate::transport::header::HeaderMap;
 use crate::transport::{is_loopback, is_private, max_age, parse_endpoint};
 
@@ -35,7 +36,7 @@ pub(super) struct Metadata {
 impl Metadata {
     /// Reads the metadata of an issuer, and refuses what must not be used.
     pub(super) fn read(body: &[u8], issuer: &str, may_be_private: bool) -> Result<Self> {
-        let metadata: Self = serde_json::from_slice(body).map_err(|error| {
+        let metadata: Self = json_text::from_slice(body).map_err(|error| {
             let fault = json_fault(&error);
             Error::protocol(format!("the provider's metadata cannot be read: {fault}"))
         })?;
@@ -147,6 +148,7 @@ mod tests {
 
     use super::*;
     use crate::error::tests::assert_fails;
+    use crate::model::json_text::work;
     use crate::transport::header::CACHE_CONTROL;
 
     const ISSUER: &str = "https://id.example/tenant/";
@@ -162,6 +164,14 @@ mod tests {
             document[name] = value.clone();
         }
         Metadata::read(document.to_string().as_bytes(), ISSUER, false)
+    }
+
+    #[test]
+    fn the_work_of_the_metadata_grows_as_the_text() {
+        let around = [["", ""], ["{\"mtls_endpoint_aliases\":", "}"]];
+        work::assert_linear(&around, |text| {
+            drop(Metadata::read(text.as_bytes(), ISSUER, false));
+        });
     }
 
     /// OIDC Discovery 1.0 section 4.1, RFC 8414 section 3.1.

@@ -5,6 +5,7 @@
 //! process. A [`PrivateFile`] is a file that no other user can read or replace.
 
 pub(in crate::auth) mod file;
+mod held_file;
 mod memory_store;
 mod private_file;
 pub(crate) mod record;

@@ -1,6 +1,6 @@
 //! A file of one user, in a directory where no other user can replace it.
 
-use std::fs::{self, File, Metadata, OpenOptions, Permissions};
+use std::fs::{self, File, Metadata, OpenOptions, Permissions, TryLockError};
 use std::io;
 #[cfg(unix)]
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -12,6 +12,7 @@ use rustix::fs::OFlags;
 #[cfg(unix)]
 use rustix::process::geteuid;
 
+use super::held_file::while_held;
 use super::{StoreError, StoreErrorKind};
 use crate::locked::lock;
 
@@ -23,8 +24,10 @@ static CREATING: Mutex<()> = Mutex::new(());
 /// that keep tokens or records in files.
 ///
 /// The file must belong to the user that the program runs as. If others may read it, their rights are removed, with a
-/// warning in the log. One that its group or others may write is refused, for anybody may have written it, and so are a
-/// symbolic link, a pipe and a directory in its place. The directory must belong to the same user or to root, and neither its
+/// warning in the log; a program that opened it earlier can still read it, unless [`prepare`](Self::prepare) replaces it. A file that its
+/// group or others may write is refused, for anybody may have written it. So are a file with a second name (a hard link), a
+/// symbolic link, a pipe and a directory. While another program, such as a virus scanner, holds the file, it is tried
+/// again for up to a second. The directory must belong to the same user or to root, and neither its
 /// group nor others may write to it; a group with the user's own number counts as the user. Access control lists and the directories
 /// above are not checked. Where there are no modes and owners, as on Windows, only links and the kind of the file are
 /// checked, and the permissions of the directory must do the rest.
@@ -39,12 +42,17 @@ static CREATING: Mutex<()> = Mutex::new(());
 /// /// To be called before SQLite opens the database.
 /// fn prepare(database: &Path) -> Result<(), StoreError> {
 ///     // SQLite opens files of these names if they exist, also those that another user made.
+///     let mut is_in_use = false;
 ///     for ending in ["-wal", "-shm", "-journal"] {
 ///         let mut beside = database.as_os_str().to_owned();
 ///         beside.push(ending);
-///         PrivateFile::new(&beside, "the log of the database").check()?;
+///         is_in_use |= PrivateFile::new(&beside, "the log of the database").check()?;
 ///     }
-///     PrivateFile::new(database, "the database").prepare()
+///     let file = PrivateFile::new(database, "the database");
+///     if is_in_use && file.check()? {
+///         return Ok(());
+///     }
+///     file.prepare()
 /// }
 ///
 /// # let folder = equipment::TestFolder::new();
@@ -102,21 +110,26 @@ impl PrivateFile {
     /// As [above](Self#errors).
     pub fn check(&self) -> Result<bool, StoreError> {
         let _creating = lock(&CREATING);
-        self.check_unlocked()
+        self.check_unlocked(|| self.set_mode())
     }
 
-    /// Checks the directory and the file, or creates the file empty with the mode 600. A file that exists is not opened, so
+    /// Checks the directory and the file, or creates the file empty with the mode 600. A private file that exists is not opened, so
     /// locks that this process holds on it stay.
+    ///
+    /// If others could read the file, a private copy replaces it, because a program that opened it earlier could read later
+    /// changes. So call this only while no program has the file open, and [`check`](Self::check) otherwise. The copy is made under
+    /// the name with `.private`.
     ///
     /// # Errors
     ///
     /// As [above](Self#errors).
     pub fn prepare(&self) -> Result<(), StoreError> {
         let _creating = lock(&CREATING);
-        if self.check_unlocked()? {
+        if self.check_unlocked(|| self.replace())? {
             return Ok(());
         }
-        match private(OpenOptions::new().write(true).create_new(true)).open(&self.path) {
+        let create = || private(OpenOptions::new().write(true).create_new(true)).open(&self.path);
+        match while_held(create) {
             // The name is on the disk before anything is committed under it.
             Ok(_) => sync_directory(self.directory()),
             // Another process was first.
@@ -158,7 +171,7 @@ impl PrivateFile {
         private(options).custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
         #[cfg(not(unix))]
         self.refuse_link()?;
-        let file = match options.open(&self.path) {
+        let file = match while_held(|| options.open(&self.path)) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => {
@@ -168,7 +181,9 @@ impl PrivateFile {
             }
         };
         let metadata = file.metadata().map_err(failed)?;
-        self.check_file(&metadata, |private| file.set_permissions(private))?;
+        self.check_file(&metadata, || {
+            make_private(|mode| file.set_permissions(mode))
+        })?;
         Ok(Some(file))
     }
 
@@ -176,13 +191,14 @@ impl PrivateFile {
         self.path.parent().unwrap_or(&self.path)
     }
 
-    fn check_unlocked(&self) -> Result<bool, StoreError> {
+    fn check_unlocked(
+        &self,
+        make_private: impl FnOnce() -> io::Result<()>,
+    ) -> Result<bool, StoreError> {
         self.check_directory()?;
-        match fs::symlink_metadata(&self.path) {
+        match while_held(|| fs::symlink_metadata(&self.path)) {
             Ok(metadata) => {
-                self.check_file(&metadata, |private| {
-                    fs::set_permissions(&self.path, private)
-                })?;
+                self.check_file(&metadata, make_private)?;
                 Ok(true)
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
@@ -193,11 +209,44 @@ impl PrivateFile {
         }
     }
 
-    /// Refuses what is no file, a file of another user, and one that others may write.
+    /// Removes the rights of others. Programs that have the file open can still read it.
+    fn set_mode(&self) -> io::Result<()> {
+        make_private(|mode| fs::set_permissions(&self.path, mode))
+    }
+
+    /// Replaces the file with a private copy. Programs that have the old file open do not see later changes.
+    fn replace(&self) -> io::Result<()> {
+        let mut copy = self.path.clone().into_os_string();
+        copy.push(".private");
+        let copy = Self {
+            path: copy.into(),
+            ..self.clone()
+        };
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false);
+        let opened = copy.open(&mut options).map_err(io::Error::other)?;
+        let mut file = opened.ok_or(io::ErrorKind::NotFound)?;
+        // Of several processes that replace the file, all but the first find it private.
+        while_held(|| match file.try_lock() {
+            Err(TryLockError::WouldBlock) => Err(io::ErrorKind::ResourceBusy.into()),
+            locked => locked.map_err(io::Error::from),
+        })?;
+        if !is_readable_to_others(&fs::symlink_metadata(&self.path)?) {
+            return fs::remove_file(copy.path());
+        }
+        // A process may have died in the middle of this.
+        file.set_len(0)?;
+        io::copy(&mut File::open(&self.path)?, &mut file)?;
+        file.sync_all()?;
+        while_held(|| fs::rename(copy.path(), &self.path))?;
+        sync_directory(self.directory())
+    }
+
+    /// Refuses everything but a file, files of another user, files that others may write, and files with several names.
     fn check_file(
         &self,
         metadata: &Metadata,
-        set_permissions: impl FnOnce(Permissions) -> io::Result<()>,
+        make_private: impl FnOnce() -> io::Result<()>,
     ) -> Result<(), StoreError> {
         let name = &self.name;
         if metadata.is_symlink() {
@@ -213,7 +262,7 @@ impl PrivateFile {
                 "{name} belongs to another user than this program runs as; check it, then delete it or change its owner"
             )));
         }
-        keep_to_owner(metadata, name, set_permissions)
+        keep_to_owner(metadata, name, make_private)
     }
 
     /// Replacing a link would not replace its file, and locks beside the link would not be those beside the file.
@@ -260,25 +309,28 @@ pub(super) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
-/// Removes the right to read from others. A file that others could write is refused, for anybody may have written it: also one
-/// that another program made under the umask 002.
+/// Removes the right to read from others. Refuses a file that others could write, such as the files that programs create under the
+/// umask 002: its content may come from anybody. Refuses a file with a second name as well, which may be in a directory of others.
 #[cfg(unix)]
 fn keep_to_owner(
     metadata: &Metadata,
     name: &str,
-    set_permissions: impl FnOnce(Permissions) -> io::Result<()>,
+    make_private: impl FnOnce() -> io::Result<()>,
 ) -> Result<(), StoreError> {
-    let mode = metadata.permissions().mode();
-    if mode & 0o022 != 0 {
+    if metadata.mode() & 0o022 != 0 {
         return Err(insecure(format!(
             "{name} is writable to its group or to others; check what it holds, then set its mode to 600"
         )));
     }
-    if mode & 0o077 != 0 {
-        tracing::warn!("others could read {name}; its mode is set to 600");
-        set_permissions(Permissions::from_mode(0o600)).map_err(|source| {
-            StoreError::io(format!("the mode of {name} cannot be changed"), source)
-        })?;
+    if metadata.nlink() > 1 {
+        return Err(insecure(format!(
+            "{name} has another name (a hard link), by which others may read it; delete that name, or put a copy of the file in its place"
+        )));
+    }
+    if is_readable_to_others(metadata) {
+        tracing::warn!("others could read {name}; it is made private");
+        make_private()
+            .map_err(|source| StoreError::io(format!("{name} cannot be made private"), source))?;
     }
     Ok(())
 }
@@ -288,8 +340,29 @@ fn keep_to_owner(
 fn keep_to_owner(
     _: &Metadata,
     _: &str,
-    _: impl FnOnce(Permissions) -> io::Result<()>,
+    _: impl FnOnce() -> io::Result<()>,
 ) -> Result<(), StoreError> {
+    Ok(())
+}
+
+#[cfg(unix)]
+fn is_readable_to_others(metadata: &Metadata) -> bool {
+    metadata.mode() & 0o077 != 0
+}
+
+#[cfg(not(unix))]
+fn is_readable_to_others(_: &Metadata) -> bool {
+    false
+}
+
+#[cfg(unix)]
+fn make_private(set: impl FnOnce(Permissions) -> io::Result<()>) -> io::Result<()> {
+    set(Permissions::from_mode(0o600))
+}
+
+#[cfg(not(unix))]
+#[allow(clippy::unnecessary_wraps)]
+fn make_private(_: impl FnOnce(Permissions) -> io::Result<()>) -> io::Result<()> {
     Ok(())
 }
 
@@ -357,6 +430,7 @@ mod tests {
     use equipment::TestFolder;
 
     use super::*;
+    use crate::auth::store::held_file::system::while_waiting;
 
     #[test]
     fn a_directory_is_the_users_or_roots_and_closed_to_others() {
@@ -423,6 +497,66 @@ mod tests {
         let made = other.open(OpenOptions::new().append(true).create(true));
         assert!(made.unwrap().is_some());
         assert_eq!(mode(other.path()), 0o600);
+    }
+
+    /// As one who had opened the file while it was readable: the copy is another file.
+    #[test]
+    fn a_file_that_others_could_read_is_replaced_before_it_is_used() {
+        let folder = TestFolder::new();
+        let file = PrivateFile::new(folder.path().join("farm.db"), "the database");
+        fs::write(file.path(), "records").unwrap();
+        set_mode(file.path(), 0o644);
+        let earlier = File::open(file.path()).unwrap();
+        file.prepare().unwrap();
+        fs::write(file.path(), "more records").unwrap();
+        assert_eq!(io::read_to_string(earlier).unwrap(), "records");
+        assert_eq!(
+            (mode(file.path()), folder.names()),
+            (0o600, vec!["farm.db".to_owned()])
+        );
+        // A process that died in the middle of it has left a part, or more than there is now.
+        set_mode(file.path(), 0o640);
+        folder.write("farm.db.private", "a longer text than that of the file");
+        file.prepare().unwrap();
+        assert_eq!(fs::read_to_string(file.path()).unwrap(), "more records");
+        // Another process is doing the same.
+        set_mode(file.path(), 0o640);
+        let other = File::create(folder.path().join("farm.db.private")).unwrap();
+        make_private(|mode| other.set_permissions(mode)).unwrap();
+        other.lock().unwrap();
+        let error = file.prepare().unwrap_err();
+        assert!(
+            error.to_string().contains("cannot be made private"),
+            "{error}"
+        );
+        let (path, mut other) = (file.path().to_owned(), Some(other));
+        while_waiting(move || {
+            // It has replaced the file.
+            set_mode(&path, 0o600);
+            other.take();
+        });
+        file.prepare().unwrap();
+        assert_eq!(folder.names(), ["farm.db"]);
+        // A private one stays, and a check only changes the mode.
+        let number = || fs::metadata(file.path()).unwrap().ino();
+        let before = number();
+        file.prepare().unwrap();
+        set_mode(file.path(), 0o644);
+        file.check().unwrap();
+        assert_eq!((number(), mode(file.path())), (before, 0o600));
+    }
+
+    #[test]
+    fn a_file_with_a_second_name_is_refused() {
+        let folder = TestFolder::new();
+        let file = PrivateFile::new(folder.path().join("farm.db"), "the database");
+        file.prepare().unwrap();
+        fs::hard_link(file.path(), folder.path().join("other")).unwrap();
+        assert_eq!(tried(&file), [Err(StoreErrorKind::Insecure); 3]);
+        let error = file.check().unwrap_err();
+        assert!(error.to_string().contains("hard link"), "{error}");
+        fs::remove_file(folder.path().join("other")).unwrap();
+        assert_eq!(tried(&file), [Ok(true); 3]);
     }
 
     #[test]

@@ -116,9 +116,10 @@ pub enum StoreErrorKind {
     ///
     /// Make room. It passes: disks also become free by other programs' doing.
     Full,
-    /// Access is denied: a read-only directory, file system or database, another user's file, a wrong password.
+    /// Access is denied: a read-only directory, file system or database, another user's file, a wrong password, or a file that
+    /// another program holds for longer than a moment.
     ///
-    /// Grant the right, or choose another place. It does not pass.
+    /// Close that program, grant the right, or choose another place. It does not pass.
     Denied,
     /// The directory or the table of the store does not exist.
     ///
@@ -220,7 +221,7 @@ impl StoreError {
             }
             StoreErrorKind::Insecure => "other users could change what is stored; make it private",
             StoreErrorKind::Denied => {
-                "the program may not write to the store; grant it the right, or choose another place"
+                "the program was denied access to the store; grant it the right, close the program that holds the file, or choose another place"
             }
             StoreErrorKind::Missing => {
                 "the directory or table of the store does not exist; create it"

@@ -28,6 +28,13 @@ use crate::transport::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 /// let client = fake.client().build().unwrap();
 /// assert!(client.user_details().await.is_ok());
 /// assert_eq!(fake.requests().len(), 3);
+///
+/// // A query is sent again. A change is not: the service may have carried it out before its 503.
+/// fake.on_operation("CopyConsignment")
+///     .fault(Fault::status(503).header("retry-after", "0"));
+/// let account = client.account(fake.account_id());
+/// let error = account.copy_consignment("C-900000101").await.unwrap_err();
+/// assert!(error.may_have_applied() && error.attempts() == 1);
 /// # Ok(()) });
 /// ```
 #[derive(Clone, Debug)]

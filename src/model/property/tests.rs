@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use crate::model::{Property, PropertyStatus, SpeciesCode};
+use crate::model::{Property, PropertyContact, PropertyStatus, SpeciesCode};
 
 #[test]
 fn a_record_keeps_its_wire_form() {
@@ -78,5 +78,6 @@ fn debug_hides_people_and_firms() {
         "Town": "hidden5", "ContactDetails": [{"FirstName": "hidden6", "LastName": "hidden7"}]
     }))
     .unwrap();
-    assert!(!format!("{property:?}").contains("hidden"));
+    equipment::hides_text::<Property>(&property, "hidden");
+    equipment::hides_text::<PropertyContact>(&property.contacts[0], "hidden");
 }

@@ -51,6 +51,8 @@ pub struct Page<T, P = Position> {
     pub(super) gaps: Vec<(usize, bool)>,
     /// Equal for two pages only if the list repeats itself.
     pub(crate) fingerprint: Option<u64>,
+    /// How often its request was sent.
+    pub(crate) attempts: u32,
     /// Why the list cannot be read further although it has not ended.
     pub(crate) stalled: Option<&'static str>,
 }
@@ -76,6 +78,7 @@ impl<T, P> Page<T, P> {
             json: Vec::new(),
             gaps: Vec::new(),
             fingerprint: None,
+            attempts: 0,
             stalled: None,
         }
     }
@@ -149,6 +152,7 @@ impl<T> Page<T> {
             json: Vec::new(),
             gaps: self.gaps,
             fingerprint: self.fingerprint,
+            attempts: self.attempts,
             stalled: self.stalled,
         })
     }

@@ -59,6 +59,8 @@ pub struct Pager<T, P = Position> {
     ended: bool,
     /// Why the page before was the last that can be read.
     stalled: Option<&'static str>,
+    /// How often the request for the page before was sent.
+    attempts: u32,
     current: Option<PageTask<T, P>>,
     ahead: Option<LookAhead<T, P>>,
 }
@@ -85,6 +87,7 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
             number: 1,
             ended: false,
             stalled: None,
+            attempts: 0,
             current: None,
             ahead: None,
         }
@@ -168,7 +171,8 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Page<T, P>>>> {
         if let Some(reason) = self.stalled.take() {
-            let error = self.failed(Error::said(ErrorKind::Stalled, reason));
+            let error = Error::said(ErrorKind::Stalled, reason).with_attempts(self.attempts);
+            let error = self.failed(error);
             return Poll::Ready(Some(Err(error)));
         }
         if self.ended {
@@ -223,6 +227,7 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
         page.number = self.number;
         self.guard.add(&mut page, &self.identity);
         self.stalled = page.stalled;
+        self.attempts = page.attempts;
         match &page.next {
             Some(next) => {
                 self.position = next.clone();
@@ -293,6 +298,7 @@ impl<T: Send + 'static> Pager<T> {
             number: self.number,
             ended: self.ended,
             stalled: self.stalled,
+            attempts: self.attempts,
             current: None,
             ahead: None,
         }

@@ -20,8 +20,3 @@ pub(in crate::transport) fn configure(
     }
     Ok(builder)
 }
-
-/// Never: there is no TLS.
-pub(in crate::transport) fn refuses_certificate(_: &std::io::Error) -> bool {
-    false
-}

@@ -35,11 +35,6 @@ pub(in crate::transport) fn configure(
     })
 }
 
-/// The error types of these libraries are private to reqwest, so a refusal is reported as a lost connection.
-pub(in crate::transport) fn refuses_certificate(_: &std::io::Error) -> bool {
-    false
-}
-
 /// native-tls reads keys as PKCS#8 only.
 #[cfg(feature = "native-tls")]
 fn with_identity(

@@ -1,13 +1,12 @@
 //! TLS by rustls with ring, trusting what the operating system trusts.
 
-use std::io;
 use std::sync::{Arc, Mutex};
 
 use reqwest::ClientBuilder;
 use rustls::client::danger::ServerCertVerifier;
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
-use rustls::{AlertDescription, ClientConfig, RootCertStore};
+use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::Verifier;
 
 use super::client_certificate::{ClientCertificate, refused};
@@ -33,32 +32,6 @@ pub(in crate::transport) fn configure(
         shared_config(secure)?
     };
     Ok(builder.tls_backend_preconfigured(config))
-}
-
-/// Whether the server ended the handshake because of the client's certificate, or because there was none (RFC 8446 section
-/// 6.2). It has processed nothing then, although with TLS 1.3 the client has already sent its request.
-pub(in crate::transport) fn refuses_certificate(error: &io::Error) -> bool {
-    let Some(inner) = error.get_ref() else {
-        return false;
-    };
-    // A handshake of TLS 1.2 wraps its error twice.
-    if let Some(wrapped) = inner.downcast_ref() {
-        return refuses_certificate(wrapped);
-    }
-    matches!(
-        inner.downcast_ref(),
-        Some(rustls::Error::AlertReceived(
-            AlertDescription::NoCertificate
-                | AlertDescription::BadCertificate
-                | AlertDescription::UnsupportedCertificate
-                | AlertDescription::CertificateRevoked
-                | AlertDescription::CertificateExpired
-                | AlertDescription::CertificateUnknown
-                | AlertDescription::UnknownCA
-                | AlertDescription::AccessDenied
-                | AlertDescription::CertificateRequired
-        ))
-    )
 }
 
 /// What all clients without certificates of their own use, made by the first of them: reading the certificates of the

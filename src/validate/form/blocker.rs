@@ -6,8 +6,9 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::super::question_tree::ItemKind;
+use super::super::report::Blocks;
 use super::super::walk::{Instance, Walk};
-use super::super::{Finding, QuestionRef, Rule, Severity};
+use super::super::{Finding, QuestionRef};
 use super::Form;
 
 /// What stands between a form and its consignment: see [`Form::blockers`]. `Display` says it in words.
@@ -17,7 +18,7 @@ use super::Form;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Blocker {
-    /// Something is wrong, or a required answer is missing.
+    /// A finding that keeps the consignment from being submitted: see the [table of rules](super#what-blocks).
     Finding(Arc<Finding>),
     /// A section with questions that must be answered has no row, and was not [skipped](Form::skip).
     NoRow {
@@ -42,7 +43,7 @@ pub enum Blocker {
 impl Blocker {
     /// Whether it already keeps the consignment from being created, and not only from being submitted.
     pub fn blocks_creating(&self) -> bool {
-        matches!(self, Self::Finding(finding) if finding.blocks_creating())
+        matches!(self, Self::Finding(finding) if finding.blocks() == Blocks::Creating)
     }
 }
 
@@ -75,8 +76,8 @@ impl fmt::Display for Blocker {
 }
 
 impl Form {
-    /// What a person still has to do before submitting: first errors, which also prevent creating the consignment, then missing
-    /// required answers, and empty sections and rows.
+    /// Everything to do before submitting: first errors, which also prevent creating the consignment, then answers that are missing
+    /// or impossible, and empty sections and rows.
     ///
     /// This repeats the [findings](super::super::Report::findings) of the [report](Self::report) that block, with the same
     /// sentences: show either this list or those findings. The report judges what is sent, and an empty row is not sent. So there
@@ -88,7 +89,7 @@ impl Form {
             .report()
             .findings()
             .iter()
-            .filter(|f| f.severity == Severity::Error || f.rule == Rule::Required)
+            .filter(|finding| finding.blocks() != Blocks::Nothing)
             .cloned()
             .map(Blocker::Finding)
             .collect();

@@ -1,5 +1,6 @@
 //! The edits of a form, and what they change.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
@@ -9,8 +10,8 @@ use serde_json::{Map, Value};
 
 use super::super::draft::ReadInput;
 use super::super::question_tree::{ItemKind, QuestionTree};
-use super::super::walk::Instance;
-use super::super::{Explanation, Finding, QuestionRef, answers, explanation};
+use super::super::walk::{Instance, Walk};
+use super::super::{Explanation, Finding, QuestionRef, Rule, answers, explanation};
 use super::{Form, FormState, Judged};
 use crate::model::{AnswerInput, ConsignmentInput, Maybe, QuestionId};
 
@@ -21,14 +22,16 @@ use crate::model::{AnswerInput, ConsignmentInput, Maybe, QuestionId};
 /// # use envd_sdk::validate::{Context, Questionnaire};
 /// # let questions: Vec<Question> = serde_json::from_str(
 /// #     r#"[{"id": "17", "forms": ["LPAC1"], "type": "STRING", "childQuestions": [
-/// #           {"id": "20", "type": "STRING", "triggers": [{"questionId": "17", "value": "No"}]}]}]"#,
+/// #           {"id": "20", "type": "STRING", "triggers": [{"questionId": "17", "value": "No"}],
+/// #            "validators": [{"type": "required"}]}]}]"#,
 /// # )?;
 /// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
 /// # let mut form = Questionnaire::prepare(&questions).form(&input, &Context::on(Day::parse("2026-11-20")?));
 /// let change = form.answer("17", "No")?;
-/// // Only what changed is drawn again.
+/// // Only what changed is drawn again. Question 20 is new, so an open answer is not a mistake yet.
 /// assert_eq!(change.appeared[0].id, "20");
-/// assert!(change.vanished.is_empty() && change.added.is_empty());
+/// assert_eq!(change.added[0].sentence(), "Question 20 is not answered. Enter an answer.");
+/// assert!(change.vanished.is_empty() && change.mistakes.is_empty());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -40,6 +43,9 @@ pub struct Change {
     pub vanished: Vec<QuestionRef>,
     /// Findings that were not there before.
     pub added: Vec<Arc<Finding>>,
+    /// The part of [`added`](Self::added) that a screen shows at once: a value is wrong, or a required answer was removed. The
+    /// rest says only that a question is still open: the edit made it appear, or began its row.
+    pub mistakes: Vec<Arc<Finding>>,
     /// Findings that are no longer there.
     pub removed: Vec<Arc<Finding>>,
 }
@@ -130,6 +136,21 @@ pub(super) fn differences<T: Clone + Eq + Hash>(before: &[T], after: &[T]) -> (V
             .collect()
     };
     (only(before, after), only(after, before))
+}
+
+/// Those findings that are about an entry: all but the missing answers to questions that were not answered before either.
+pub(super) fn mistakes(added: &[Arc<Finding>], before: &Walk<'_>) -> Vec<Arc<Finding>> {
+    let was_answered = |question: &QuestionRef| {
+        let mut instances = before.found.instances.iter();
+        instances.any(|at| before.reference(*at) == *question && before.is_filled(*at))
+    };
+    added
+        .iter()
+        .filter(|finding| {
+            finding.rule != Rule::Required || finding.question.as_ref().is_some_and(was_answered)
+        })
+        .cloned()
+        .collect()
 }
 
 /// How many edits can be undone.
@@ -318,9 +339,10 @@ impl Form {
 
     /// Takes back the last edit, of at most 100; `None` if there is none.
     pub fn undo(&mut self) -> Option<Change> {
-        self.state = self.before.pop()?;
+        let state = self.before.pop()?;
+        let before = std::mem::replace(&mut self.state, state);
         let judged = Judged::new(&self.questionnaire, &self.state, &self.context);
-        Some(self.show(judged))
+        Some(self.show(judged, &before))
     }
 
     /// Edits the state and judges it again.
@@ -338,11 +360,13 @@ impl Form {
         if self.before.len() == UNDO_STEPS {
             self.before.remove(0);
         }
+        let change = self.show(judged, &before);
         self.before.push(before);
-        Ok(self.show(judged))
+        Ok(change)
     }
 
-    fn show(&mut self, judged: Judged) -> Change {
+    /// Stores the result of a check and returns the difference to the previous one; `state` is the state before the edit.
+    fn show(&mut self, judged: Judged, state: &FormState) -> Change {
         let before = std::mem::replace(&mut self.judged, judged);
         let tree = &self.questionnaire.tree;
         let references = |instances: Vec<Instance>| -> Vec<QuestionRef> {
@@ -353,9 +377,15 @@ impl Form {
         let (vanished, appeared) =
             differences(&before.applied.instances, &self.judged.applied.instances);
         let (removed, added) = differences(&before.report.findings, &self.judged.report.findings);
+        let walk = Walk {
+            tree,
+            answers: state.input.answers(),
+            found: Cow::Borrowed(&before.applied),
+        };
         Change {
             appeared: references(appeared),
             vanished: references(vanished),
+            mistakes: mistakes(&added, &walk),
             added,
             removed,
         }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::super::question_tree::ItemKind;
 use super::super::walk::OpenedRows;
 use super::super::{ContentHash, Context, QuestionRef, Questionnaire};
-use super::edit::differences;
+use super::edit::{differences, mistakes};
 use super::{Change, Form, FormState, Item};
 use crate::model::{ConsignmentInput, QuestionId};
 
@@ -224,6 +224,7 @@ impl Form {
         Change {
             appeared,
             vanished,
+            mistakes: mistakes(&added, &before.walk()),
             added,
             removed,
         }

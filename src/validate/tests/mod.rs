@@ -1,5 +1,6 @@
 //! Cases of the validator as a whole.
 
+mod blocks;
 mod bodies;
 mod drafts;
 mod fields;

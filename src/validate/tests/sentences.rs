@@ -8,10 +8,10 @@ use super::questions::{ask, prepare, today};
 use super::server_errors;
 use crate::model::Accreditations;
 use crate::validate::draft::input_paths;
-use crate::validate::{Expected, Finding, Report, Rule, Sentences};
+use crate::validate::{Context, Expected, Finding, Report, Rule, Sentences};
 
 /// A list of questions with a rule of each kind, and rows.
-fn list() -> Value {
+pub(super) fn list() -> Value {
     let mut head = ask("3", "NUMBER", &[], &[]);
     head["text"] = json!("Number of head");
     head["help"] = json!("Count all of them.");
@@ -28,7 +28,7 @@ fn list() -> Value {
 }
 
 /// A consignment without faults but for what is put at some pointers.
-pub(super) fn report(edits: &[(&str, Value)]) -> Report {
+pub(super) fn consignment(edits: &[(&str, Value)]) -> Value {
     let mut input = json!({"forms": ["LPAC1"], "origin": {"pic": "QAZZ7777", "address": {}},
         "destination": {"pic": "QDZZ3333"}, "owner": {}, "declaration": {"address": {}},
         "answers": [{"questionId": "3", "index": 0, "value": "12"}]});
@@ -39,13 +39,27 @@ pub(super) fn report(edits: &[(&str, Value)]) -> Report {
             parent => parent[name] = value.clone(),
         }
     }
+    input
+}
+
+/// A user with some accreditations, advice included.
+pub(super) fn context() -> Context {
     let user = Accreditations {
         lpa: Some(true),
         nfas: Some(false),
         ..Accreditations::default()
     };
     let context = today().account_pic("QAZZ7777").accreditations(&user);
-    prepare(&list()).validate_json(&input, &context.advice(true))
+    context.advice(true)
+}
+
+pub(super) fn report(edits: &[(&str, Value)]) -> Report {
+    prepare(&list()).validate_json(&consignment(edits), &context())
+}
+
+/// Edits of a consignment, each with a sentence about it; each rule of the validator has one.
+pub(super) fn cases() -> Vec<(Vec<(String, Value)>, String)> {
+    serde_json::from_str(include_str!("sentences.json")).unwrap()
 }
 
 pub(super) fn sentences(edits: &[(&str, Value)]) -> Vec<String> {
@@ -63,8 +77,7 @@ pub(super) fn answer(id: &str, value: &str) -> (&'static str, Value) {
 
 #[test]
 fn each_rule_says_what_is_wrong_and_what_would_be_right() {
-    let cases: Vec<(Vec<(String, Value)>, String)> =
-        serde_json::from_str(include_str!("sentences.json")).unwrap();
+    let cases = cases();
     assert!(cases.len() > 30);
     for (edits, said) in &cases {
         let edits: Vec<_> = edits

@@ -25,7 +25,7 @@ pub mod schedules;
 pub mod script;
 pub mod seeded;
 
-use std::fmt::Display;
+use std::fmt::{Debug, Display};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener as StdListener};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -40,6 +40,26 @@ pub use crate::folder::TestFolder;
 /// Texts that are no instants, with bars between them: a day, other orders and zones, words, and an instant that no calendar has.
 pub const UNREADABLE_INSTANTS: &str = "2020-01-01|01/01/2020|2020-01-01T00:00:00+1000|2020-01-01T00:00|2020-02-30T00:00:00Z|\
      +12020-01-01T00:00:00Z| 2020-01-01T00:00:00Z|1577836800|never|";
+
+/// What tests plant where `Debug` must not show it.
+pub const PLANTED: &str = "s3cr3t-of-sam";
+
+/// Asserts that `Debug` of a value that holds [`PLANTED`] does not show it.
+///
+/// `tests/rooms` finds the types that are tested by their names, so the type is written out: `hides::<Client>(&client)`.
+#[track_caller]
+pub fn hides<T: Debug>(value: &T) {
+    hides_text(value, PLANTED);
+}
+
+/// The same for a text that a test cannot choose, such as a token of the fake.
+#[track_caller]
+pub fn hides_text<T: Debug>(value: &T, text: &str) {
+    assert!(!text.is_empty());
+    for shown in [format!("{value:?}"), format!("{value:#?}")] {
+        assert!(!shown.contains(text), "{text} in {shown}");
+    }
+}
 
 /// A request, with the head as it was sent and a body of `Content-Length`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -142,6 +142,31 @@ impl Drop for Database {
     }
 }
 
+/// A database of another encoding, deleted on drop.
+pub(super) struct OtherDatabase(String);
+
+impl OtherDatabase {
+    pub(super) async fn new(encoding: &str) -> Self {
+        let name = unique("envd_test").to_lowercase();
+        let create =
+            format!("CREATE DATABASE {name} ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0");
+        client().await.batch_execute(&create).await.unwrap();
+        Self(name)
+    }
+
+    pub(super) fn config(&self) -> Config {
+        let mut config = config();
+        config.dbname(&self.0);
+        config
+    }
+}
+
+impl Drop for OtherDatabase {
+    fn drop(&mut self) {
+        run_blocking(vec![format!("DROP DATABASE {} WITH (FORCE)", self.0)]);
+    }
+}
+
 /// Executes statements on a separate runtime, for `drop`. Errors are ignored: the test has reported its own.
 pub(super) fn run_blocking(statements: Vec<String>) {
     let done = thread::spawn(move || {

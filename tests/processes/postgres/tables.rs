@@ -7,7 +7,7 @@ use envd_sync::store::rows::*;
 
 use super::both::Store;
 use super::copies::{ACCOUNT, batch};
-use super::database::{self, Database, chain, client, is_of, pool};
+use super::database::{self, Access, Database, OtherDatabase, chain, client, is_of, pool, pool_of};
 use super::faults::record;
 use crate::stores::sessions::{KEY, fake, log_in};
 
@@ -32,6 +32,33 @@ async fn the_script_creates_the_same_tables_as_migrate() {
         store.write().await.unwrap();
         store.migrate().await.unwrap();
         assert_eq!(store.written().await, 1);
+    }
+}
+
+/// Its tables may come from a dump of another database.
+#[tokio::test]
+async fn a_database_that_cannot_store_every_text_is_refused_by_migrate_and_by_the_first_use() {
+    let _access = Access::shared().await;
+    for (encoding, is_usable) in [("LATIN1", false), ("WIN1252", false), ("SQL_ASCII", true)] {
+        let other = OtherDatabase::new(encoding).await;
+        for store in Store::both(&pool_of(other.config(), 4), "envd") {
+            if is_usable {
+                store.use_everything().await.unwrap();
+                continue;
+            }
+            let error = store.migrate().await.unwrap_err();
+            assert!(chain(&error).contains("UTF8"), "{}", chain(&error));
+            store.refuses_to_migrate(StoreErrorKind::Unsupported).await;
+            let prefix = store.prefix();
+            let restored = format!(
+                "CREATE SCHEMA IF NOT EXISTS envd;
+                 CREATE TABLE envd.{prefix}_migrations (version int4, oldest int4);
+                 INSERT INTO envd.{prefix}_migrations VALUES (99, 1)"
+            );
+            let client = database::connect(&other.config()).await;
+            client.batch_execute(&restored).await.unwrap();
+            store.refuses(StoreErrorKind::Unsupported, "UTF8").await;
+        }
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::path::Path;
+#[cfg(target_os = "linux")]
+use std::process::Stdio;
 
 use processes::{Ended, Folder, Program};
 
@@ -76,6 +78,40 @@ fn a_closed_pipe_is_no_failure() {
         let ended = Ended::of(child).with(0);
         assert!(!ended.stderr.contains("error"), "{arguments:?}: {ended:?}");
     }
+}
+
+/// On a full disk every write fails.
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_written_is_a_failure() {
+    for name in example_names() {
+        for arguments in [&["--help"][..], &[]] {
+            // The first two serve, and a dialog without a user prints nothing to stdout.
+            if arguments.is_empty()
+                && ["serve_fake", "test_your_app", "answer_questions"].contains(&name.as_str())
+            {
+                continue;
+            }
+            let mut program = Program::new(&name).args(arguments);
+            let full = fs::OpenOptions::new().write(true).open("/dev/full");
+            program.0.stdout(full.unwrap()).stderr(Stdio::piped());
+            let ended = Ended::of(program.0.spawn().unwrap());
+            assert_ne!(ended.code, Some(0), "{name} {arguments:?}: {ended:?}");
+            assert!(
+                ended.stderr.contains("os error 28"),
+                "{name} {arguments:?}: {ended:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_refused_before_anything_is_listed() {
+    let folder = Folder::new();
+    let file = folder.path("missing/position.json");
+    let listed = Program::new("page_consignments").arg("--resume").arg(&file);
+    let ended = listed.run().mute(2).fails();
+    assert!(ended.stderr.contains("position.json"), "{ended:?}");
 }
 
 #[cfg(target_os = "linux")]

@@ -52,8 +52,16 @@ fn a_table_fits_its_terminal() {
     for (name, columns) in [
         ("find_property", 72),
         ("page_consignments", 80),
+        ("page_consignments", 60),
+        ("page_consignments", 40),
+        ("quickstart", 60),
+        ("quickstart", 40),
+        ("sync_account", 60),
+        ("sync_account", 40),
         ("save_and_fix", 80),
         ("outbox", 80),
+        ("outbox", 60),
+        ("outbox", 40),
         ("validate", 60),
     ] {
         let folder = Folder::new();

@@ -1,6 +1,6 @@
 //! `login` and `access_token` with a login.
 
-use envd_sdk::auth::{FileStore, TokenManager};
+use envd_sdk::auth::{FileStore, TokenManager, TokenSource};
 use envd_sdk::fake::Fake;
 #[cfg(unix)]
 use processes::Terminal;
@@ -72,7 +72,25 @@ async fn the_status_tells_the_session_and_no_token() {
         assert!(!ended.stdout.contains(token.unwrap().expose()));
     }
     assert_eq!(fake.token_requests(), sent);
-    // Without the options of the login the session is another client's.
-    let foreign = status().run().with(1).shows("state: unknown\n");
+    // The file is enough.
+    let alone = status().run().well();
+    for line in alone.stdout.lines() {
+        assert!(ended.stdout.contains(line), "{line}");
+    }
+    let alone = alone.shows("state: logged in\n");
+    alone.shows(&format!("user: {}\n", tokens.subject().unwrap()));
+    // Another client has no part of the session.
+    let foreign = options(status(), &fake).args(["--client-id", "other"]);
+    let foreign = foreign.run().with(1).shows("state: unknown\n");
     foreign.shows("client_id or token_url is not that of the stored tokens");
+    // The record of a session that has ended.
+    fake.revoke_logins();
+    assert!(
+        manager
+            .renew(&manager.access_token().await.unwrap())
+            .await
+            .is_err()
+    );
+    let over = status().run().with(3);
+    over.shows("state: the session has ended\n").shows("user: ");
 }

@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use envd_sdk::auth::{AccessToken, BoxFuture, TokenSource};
 use envd_sdk::graphql::generated::{CopyConsignment, copy_consignment};
+use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::{Clock, ErrorKind, Result};
 use equipment::{Reply, Server};
 use serde_json::{Value, json};
@@ -51,7 +52,47 @@ async fn errors_beside_the_data_of_a_query_do_not_mean_that_it_may_have_applied(
     let client = client(&Server::script([ok(body)])).build().unwrap();
     let read = client.account("envd-1").consignment("c-1").await.unwrap();
     let error = read.strict().unwrap_err();
-    assert!(error.is_rejected() && !error.may_have_applied(), "{error}");
+    assert!(
+        !error.server_errors().is_empty() && !error.may_have_applied(),
+        "{error}"
+    );
+}
+
+/// The fault is in the second reply, and is found at different times after it was read.
+#[tokio::test]
+async fn what_is_found_in_a_reply_counts_the_attempts_for_it() {
+    let second = |body: Value| {
+        let server = Server::script([typed(503, "text/html", "<html>"), ok(body)]);
+        (client(&server).build().unwrap(), server)
+    };
+    let beside = json!({"data": {"consignment": {"id": "c-1"}}, "errors": [{"message": "slow"}]});
+    let (client, _server) = second(beside);
+    let read = client.account("envd-1").consignment("c-1").await.unwrap();
+    let strict = read.strict().unwrap_err();
+
+    let (client, _server) = second(json!({"data": {"consignment": {"id": "c-2"}}}));
+    let read = client.account("envd-1").consignment("c-1").await;
+    let other_record = read.unwrap_err();
+
+    let list = json!({"data": {"consignments": {"pageInfo": {"hasNextPage": true},
+        "edges": [{"node": {"id": "c-1"}}, {"node": {"id": {"x": 1}}}]}}});
+    let (client, _server) = second(list);
+    let account = client.account("envd-1");
+    let mut pager = account
+        .consignments(&ConsignmentFilter::default())
+        .look_ahead(0);
+    let page = pager.next_page().await.unwrap().unwrap();
+    let unreadable = page.unreadable[0].clone();
+    let stalled = pager.next_page().await.unwrap_err();
+
+    for (error, kind) in [
+        (strict, ErrorKind::Rejected),
+        (other_record, ErrorKind::Protocol),
+        (unreadable, ErrorKind::UnreadableRecord),
+        (stalled, ErrorKind::Stalled),
+    ] {
+        assert_eq!((error.kind(), error.attempts()), (kind, 2), "{error}");
+    }
 }
 
 #[tokio::test]

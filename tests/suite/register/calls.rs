@@ -33,6 +33,16 @@ A limit defers one of them
   with token one; reply 429 retry-after=600 {"message": "not user 1, please"}; questions -> RateLimited again, status 429;
   advance 100s; as two -> paused 0s; questions -> RateLimited again, sent 1, tokens two;
   as one -> paused 500s; delete c-1 -> RateLimited unsent again, status 429, after 500s, operation deleteConsignment, message none, sent 0
+
+A limit defers all clients of its user, also those that are made for one request
+  with token one; reply 429 retry-after=600; request two; questions -> RateLimited again, sent 1, tokens two, paused 600s;
+  advance 100s; request two; delete c-1 -> RateLimited unsent again, status 429, after 500s, sent 0, paused 500s;
+  request three; questions -> RateLimited again, sent 1, tokens three; as one -> paused 0s;
+  request two; questions -> RateLimited unsent again; end_pause; request two; questions -> RateLimited again, sent 1, tokens two
+
+A client for one request waits out a short pause of its user
+  with token one; reply 429 retry-after=20; reply {"data": {"questions": {"items": []}}}; request two; questions once -> RateLimited again;
+  request two; start questions -> waits, sent 0; advance 20s; done -> ok, sent 1
 "#;
 
 #[tokio::test]

@@ -134,6 +134,8 @@ impl PostgresSync {
     ///
     /// [`NewerVersion`](envd_sdk::auth::StoreErrorKind::NewerVersion) when this program is too old for the tables;
     /// [`Denied`](envd_sdk::auth::StoreErrorKind::Denied) when the role may not create tables;
+    /// [`Unsupported`](envd_sdk::auth::StoreErrorKind::Unsupported) when the encoding of the database is neither `UTF8` nor `SQL_ASCII`, as
+    /// reads and writes do;
     /// [`Insecure`](envd_sdk::auth::StoreErrorKind::Insecure) when schema or tables are there and belong to a role that is not trusted, see
     /// [`owner`](PostgresBuilder::owner).
     pub async fn migrate(&self) -> Result<(), StoreError> {

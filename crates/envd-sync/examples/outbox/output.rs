@@ -48,18 +48,26 @@ impl Report {
 pub(crate) struct Output {
     json: bool,
     has_head: bool,
-    /// The width of the last column.
+    /// The width of the last column, and where it begins.
     words: usize,
+    begin: usize,
+    /// The width of a terminal that has no room for the table: there the cells of a row follow each other.
+    narrow: Option<usize>,
 }
 
 impl Output {
     pub(crate) fn new(json: bool) -> Self {
-        let terminal = Term::stdout().size_checked();
-        let width = terminal.map_or(WIDTH, |(_, width)| WIDTH.min(width.into()));
+        let terminal = Term::stdout();
+        let size = terminal.size_checked().filter(|_| terminal.is_term());
+        let width = size.map_or(WIDTH, |(_, width)| WIDTH.min(width.into()));
+        let narrow = Some(width).filter(|width| *width < WORDS + LEAST);
+        let begin = if narrow.is_some() { 2 } else { WORDS };
         Self {
             json,
             has_head: false,
-            words: width.saturating_sub(WORDS).max(LEAST),
+            words: width.saturating_sub(begin),
+            begin,
+            narrow,
         }
     }
 
@@ -80,6 +88,7 @@ impl Output {
                 consignment: entry.consignment.as_ref(),
                 attempts: entry.attempts,
                 reason: entry.reason,
+                trouble: entry.trouble.as_deref(),
                 findings: entry.findings.iter().map(ServerError::raw).collect(),
                 candidates: &entry.candidates,
                 late_duplicates: &entry.late_duplicates,
@@ -160,13 +169,17 @@ impl Output {
     fn row(&mut self, entry: &Declaration) -> Result<(), Failure> {
         if !self.has_head {
             self.has_head = true;
-            say(&row(["ENTRY", "WHAT", "CONSIGNMENT", "STATE"], "IN WORDS"))?;
+            let headings = ["ENTRY", "WHAT", "CONSIGNMENT", "STATE"];
+            self.first_line(headings, "IN WORDS")?;
         }
         let state = entry.state.to_string().replace('_', " ");
         let (id, kind) = (entry.id.to_string(), entry.wanted.to_string());
         let mut words = cli::wrapped(&in_words(entry), self.words).into_iter();
-        let first = words.next().unwrap_or_default();
-        say(&row([&id, &kind, &consignment(entry), &state], &first))?;
+        let first = match self.narrow {
+            Some(_) => String::new(),
+            None => words.next().unwrap_or_default(),
+        };
+        self.first_line([&id, &kind, &consignment(entry), &state], &first)?;
         let details = details(entry);
         let details = details.iter().flat_map(|detail| {
             let lines = cli::wrapped(&format!("- {detail}"), self.words);
@@ -174,9 +187,23 @@ impl Output {
             lines.map(|(at, line)| if at > 0 { format!("  {line}") } else { line })
         });
         for line in words.chain(details) {
-            say(&format!("{:WORDS$}{line}", ""))?;
+            say(&format!("{:begin$}{line}", "", begin = self.begin))?;
         }
         Ok(())
+    }
+
+    fn first_line(&self, cells: [&str; 4], words: &str) -> Result<(), Failure> {
+        match self.narrow {
+            Some(width) => {
+                let cells: Vec<String> = cells
+                    .into_iter()
+                    .chain([words])
+                    .map(str::to_owned)
+                    .collect();
+                say(&cli::flowing(&cells, width))
+            }
+            None => say(&row(cells, words)),
+        }
     }
 }
 
@@ -228,7 +255,9 @@ fn details(entry: &Declaration) -> Vec<String> {
             }
         }));
     }
-    details.extend(entry.trouble.as_ref().map(printable));
+    // Without reception, the sentence names it.
+    let is_told = entry.reason == Some(Reason::NoReception);
+    details.extend(entry.trouble.as_ref().filter(|_| !is_told).map(printable));
     for field in entry.conflict.iter().flat_map(|conflict| &conflict.fields) {
         let value = |value: &Value| match value {
             Value::Null => "nothing".to_owned(),
@@ -276,6 +305,8 @@ struct EntryLine<'a> {
     consignment: Option<&'a ConsignmentId>,
     attempts: u64,
     reason: Option<Reason>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trouble: Option<&'a str>,
     findings: Vec<&'a Value>,
     candidates: &'a [ConsignmentId],
     late_duplicates: &'a [ConsignmentId],

@@ -24,7 +24,7 @@ use envd_sync::replica::Replica;
 use envd_sync::store::SqliteSync;
 
 use arguments::{Arguments, USAGE};
-use cli::Failure;
+use cli::{Failure, say};
 use output::Output;
 use progress::Progress;
 use settings::Settings;
@@ -72,11 +72,9 @@ async fn sync(file: &Path, arguments: &Arguments) -> Result<(), Failure> {
     let progress = if arguments.json {
         Progress::hidden()
     } else {
-        println!("{}.", settings.describe());
+        say!("{}.", settings.describe());
         if settings.is_fake() {
-            println!(
-                "Each run has the same records, so a later one with this file shows no changes."
-            );
+            say!("Each run has the same records, so a later one with this file shows no changes.");
         }
         Progress::new()
     };

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::io::{self, BufWriter, Stdout, Write};
 
+use console::Term;
 use envd_sdk::model::Timestamp;
 use envd_sync::replica::{Change, ChangeKind, LocalRecord, SyncMode, SyncReport};
 use serde::Serialize;
@@ -36,31 +37,48 @@ impl Output {
             return self.line(&ChangeLine::of(change));
         }
         if self.changes == 1 {
-            let (number, status) = ("NUMBER", "STATUS");
-            writeln!(
-                self.out,
-                "\n   {:>6}  {number:12}  {status:10}  WHAT HAPPENED",
-                "#"
-            )?;
+            writeln!(self.out)?;
+            self.row(["#", "NUMBER", "STATUS"], "WHAT HAPPENED")?;
         }
         if self.changes <= ROWS {
             let record = change.record();
-            let (number, status) = (or_dash(record.number()), or_dash(record.status()));
+            let number = or_dash(record.number());
+            let status = or_dash(record.status());
             let what = printable(what_happened(&change.kind));
-            writeln!(
-                self.out,
-                "   {:>6}  {number:12}  {status:10}  {what}",
-                change.sequence
-            )?;
+            self.row([&change.sequence.to_string(), &number, &status], &what)?;
         }
         Ok(())
+    }
+
+    /// A row of the table. On a terminal that is too narrow for the last cell, the cells follow each other.
+    fn row(&mut self, [sequence, number, status]: [&str; 3], what: &str) -> io::Result<()> {
+        const BEFORE_LAST: usize = 37;
+        const LAST: usize = 24;
+        let row = format!("   {sequence:>6}  {number:12}  {status:10}  ");
+        let terminal = Term::stdout();
+        let width = terminal.size_checked().filter(|_| terminal.is_term());
+        let Some(width) = width.map(|(_, width)| usize::from(width)) else {
+            return writeln!(self.out, "{row}{what}");
+        };
+        if width < BEFORE_LAST + LAST {
+            let cells = [sequence, number, status, what].map(str::to_owned);
+            return writeln!(self.out, "{}", cli::flowing(&cells, width));
+        }
+        let lines = cli::wrapped(what, width - BEFORE_LAST);
+        let next = format!("\n{:BEFORE_LAST$}", "");
+        writeln!(self.out, "{row}{}", lines.join(&next))
+    }
+
+    /// A line that breaks at blanks where the terminal is narrow.
+    fn say(&mut self, text: &str) -> io::Result<()> {
+        writeln!(self.out, "{}", cli::fitted(text, &Term::stdout()))
     }
 
     pub(crate) fn end_of_changes(&mut self) -> Result<(), Failure> {
         if !self.json {
             match self.changes {
-                0 => writeln!(self.out, "\n   No changes.")?,
-                all if all > ROWS => writeln!(self.out, "   ... and {} more", all - ROWS)?,
+                0 => self.say("\n   No changes.")?,
+                all if all > ROWS => self.say(&format!("   ... and {} more", all - ROWS))?,
                 _ => {}
             }
             writeln!(self.out)?;
@@ -94,12 +112,12 @@ impl Output {
             SyncMode::Full => {
                 let why = printable(&report.why);
                 if why.contains(':') {
-                    writeln!(self.out, "   Everything is read: {why}")?;
+                    self.say(&format!("   Everything is read: {why}"))?;
                 } else {
-                    writeln!(self.out, "   {}: everything is read", capitalised(&why))?;
+                    self.say(&format!("   {}: everything is read", capitalised(&why)))?;
                 }
             }
-            _ => writeln!(self.out, "   Read changes only")?,
+            _ => self.say("   Read changes only")?,
         }
         let SyncReport {
             seen,
@@ -112,23 +130,21 @@ impl Output {
             1 => "1 request".to_owned(),
             several => format!("{several} requests"),
         };
-        writeln!(
-            self.out,
+        self.say(&format!(
             "   {requests}, {seen} records listed: {appeared} appeared, {changed} changed, {gone} gone"
-        )?;
+        ))?;
         if !report.clean {
-            writeln!(
-                self.out,
-                "   The list shifted or could not be read in places, so the next sync asks again:"
+            self.say(
+                "   The list shifted or could not be read in places, so the next sync asks again:",
             )?;
         }
         for problem in &report.problems {
-            writeln!(self.out, "   - {}", printable(problem))?;
+            self.say(&format!("   - {}", printable(problem)))?;
         }
         if let Some(watermark) = &report.watermark {
             let at = watermark.to_time().map(cli::time);
             let at = at.unwrap_or_else(|| printable(watermark));
-            writeln!(self.out, "   Complete up to {at}")?;
+            self.say(&format!("   Complete up to {at}"))?;
         }
         writeln!(self.out)
     }

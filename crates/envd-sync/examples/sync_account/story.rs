@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use console::Term;
 use envd_sdk::fake::WebsiteEdit;
 use envd_sdk::fake::levers::{Assumptions, Deleted};
 use envd_sdk::model::ConsignmentStatus;
@@ -112,5 +113,6 @@ async fn ask_the_copy(replica: &Replica) -> Result<(), Failure> {
 }
 
 fn say(line: &str) -> Result<(), Failure> {
+    let line = cli::fitted(line, &Term::stdout());
     Ok(writeln!(io::stdout(), "{line}")?)
 }

@@ -209,7 +209,8 @@ pub struct Declaration {
     pub reason: Option<Reason>,
     /// The service's errors of its last answer, as received: why it refused the declaration, or what it warned of.
     pub findings: Vec<ServerError>,
-    /// Why the last answer of the service cannot be used, with [`Reason::Unclear`].
+    /// Why the last answer of the service cannot be used, with [`Reason::Unclear`]; why no connection can be made, with
+    /// [`Reason::NoReception`], if that is known.
     pub trouble: Option<String>,
     /// The records that may be the declaration, with [`Reason::Candidates`] and [`Reason::OtherRecord`].
     pub candidates: Vec<ConsignmentId>,
@@ -356,7 +357,12 @@ impl Declaration {
                 });
                 return format!("{what}{}{problems}", number.unwrap_or_default());
             }
-            (_, Some(Reason::NoReception)) => "Waiting for reception",
+            (_, Some(Reason::NoReception)) => {
+                return match &self.trouble {
+                    Some(trouble) => format!("Waiting: {trouble}"),
+                    None => "Waiting for reception".to_owned(),
+                };
+            }
             (_, Some(Reason::LoginNeeded)) => "Waiting until you log in again",
             (_, Some(Reason::WaitsForAnother)) => "Waiting for another declaration",
             (_, Some(Reason::Unclear)) => "The service gives no usable answer; trying again",

@@ -56,6 +56,8 @@ pub(super) struct Memory {
     pub(super) is_login_needed: bool,
     /// Nothing is sent before, after failures in a row.
     pub(super) paused_until: Option<SystemTime>,
+    /// Why no connection could be made when the pause began, if the cause is known.
+    pub(super) trouble: Option<String>,
     pub(super) failures: u32,
     /// The next pass tries everything, whatever failed before.
     pub(super) retries_now: bool,
@@ -70,6 +72,7 @@ impl Memory {
     /// The service could be reached.
     pub(super) fn forget_failures(&mut self) {
         (self.is_login_needed, self.paused_until, self.failures) = (false, None, 0);
+        self.trouble = None;
     }
 }
 
@@ -298,11 +301,14 @@ impl Outbox {
         if declaration.state != DeclarationState::Queued || declaration.reason.is_some() {
             return declaration;
         }
-        let (is_login_needed, is_paused) =
-            self.with_memory(|memory| (memory.is_login_needed, memory.paused_until.is_some()));
+        let (is_login_needed, is_paused, trouble) = self.with_memory(|memory| {
+            let is_paused = memory.paused_until.is_some();
+            (memory.is_login_needed, is_paused, memory.trouble.clone())
+        });
         declaration.reason = if is_login_needed {
             Some(Reason::LoginNeeded)
         } else if is_paused {
+            declaration.trouble = trouble;
             Some(Reason::NoReception)
         } else if row.record.is_none() && self.is_another_first(row) {
             Some(Reason::WaitsForAnother)

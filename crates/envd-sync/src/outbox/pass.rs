@@ -162,8 +162,9 @@ impl Pass<'_> {
             store.load().await?;
             self.next = Next::default();
             if let Some(until) = self.paused_until() {
-                self.report.stopped_by =
-                    Some("the service asked to wait, or cannot be reached".to_owned());
+                let trouble = self.outbox.with_memory(|memory| memory.trouble.clone());
+                let unknown = || "the service asked to wait, or cannot be reached".to_owned();
+                self.report.stopped_by = Some(trouble.unwrap_or_else(unknown));
                 self.next.retry(until);
                 return Ok(());
             }
@@ -496,6 +497,7 @@ impl Pass<'_> {
         outbox.with_memory(|memory| {
             memory.is_login_needed = is_login;
             memory.paused_until = Some(until).filter(|_| !is_login);
+            memory.trouble = connect_trouble(request);
         });
         self.report.login_needed |= is_login;
         self.report.stopped_by = Some(error.to_string());
@@ -612,7 +614,7 @@ fn limit_of(row: &Row) -> Option<SystemTime> {
 
 /// What an error says about a change. `is_late`: the time to send it has passed.
 fn answer_of(error: &envd_sdk::Error, is_late: bool) -> Heard {
-    let is_refused = error.is_rejected()
+    let is_refused = !error.server_errors().is_empty()
         || error.kind() == ErrorKind::Forbidden
         || matches!(error.http_status(), Some(400..=499));
     if error.may_have_applied() {
@@ -625,6 +627,15 @@ fn answer_of(error: &envd_sdk::Error, is_late: bool) -> Heard {
             wait: u64::from(is_late),
         }
     }
+}
+
+/// Why no connection could be made, if that is known: an error's words without the operation, which a user does not know.
+fn connect_trouble(error: &envd_sdk::Error) -> Option<String> {
+    error.connect_cause()?;
+    let words = error.to_string();
+    let operation = error.operation().map(|name| format!("{name}: "));
+    let words = words.strip_prefix(operation.as_deref().unwrap_or_default());
+    words.map(str::to_owned)
 }
 
 /// The wait after a number of failures in a row before this one.

@@ -335,7 +335,8 @@ pub enum Reason {
     GivenUp,
     /// Nothing is sent before the user has logged in again.
     LoginNeeded,
-    /// The service could not be reached, or asked to wait.
+    /// The service could not be reached, or asked to wait. [`Declaration::trouble`](super::Declaration::trouble) has the cause, such as
+    /// a certificate that is refused, if it is known.
     NoReception,
     /// Another new declaration has no clear answer yet.
     WaitsForAnother,

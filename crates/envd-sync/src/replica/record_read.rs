@@ -86,7 +86,7 @@ pub(crate) fn is_answer(error: &Error) -> bool {
     // A status without a body that can be read may be of anything on the way.
     let breaks_a_rule = matches!(kind, ErrorKind::Protocol | ErrorKind::Stalled)
         && error.http_status().is_none_or(|status| status < 300);
-    let answered = error.is_rejected()
+    let answered = !error.server_errors().is_empty()
         || error.json_path().is_some()
         || breaks_a_rule
         || matches!(error.http_status(), Some(400 | 404 | 500));

@@ -5,7 +5,7 @@
 //! | --- | --- | --- |
 //! | [`MemorySync`] | this one | tests, and programs that copy again at each start |
 //! | `SqliteSync` | this one, feature `sqlite` | one machine: a file that several processes use |
-//! | `PostgresSync` | [`envd-postgres`](https://docs.rs/envd-postgres) | many hosts and thousands of accounts |
+//! | `PostgresSync` | [`envd-postgres`](envd_sdk#companions) | many hosts and thousands of accounts |
 //!
 //! None of them encrypts what it keeps. Where a lost disk or a backup must show nothing, encrypt the disk or the volume of the
 //! database; `pgcrypto` is no help, since the store looks rows up by their columns.

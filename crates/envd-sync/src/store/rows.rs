@@ -1,7 +1,7 @@
 //! What a [`SyncStore`](super::SyncStore) keeps, and how it is queried: for authors of stores. Applications do not need these types.
 //!
 //! Their fields are public and none of them is `non_exhaustive`, so that a store can build and match them; a minor release of this crate
-//! may change them.
+//! may change them. `Debug` shows ids, names, versions and lengths: what else they hold is what users entered.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// [`LocalRecord`](crate::replica::LocalRecord).
 ///
 /// A store keeps the payload as it is, looks up by the id and the keys, and interprets nothing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct RecordRow {
     /// The id, unique in its account.
     pub id: String,
@@ -23,8 +23,10 @@ pub struct RecordRow {
     pub payload: String,
 }
 
+debug_shows!(RecordRow, |it| id: it.id, sequence: it.sequence, generation: it.generation, length: it.payload.len());
+
 /// What rows are looked up by; `None` where the record has no such value.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RowKeys {
     /// The status.
@@ -43,6 +45,8 @@ pub struct RowKeys {
     /// `yyyy-MM-ddTHH:mm:ss`, then a dot and the digits of the fraction without trailing zeros, if there are any.
     pub updated_at: Option<String>,
 }
+
+debug_shows!(RowKeys, |it| status: it.status, updated_at: it.updated_at);
 
 /// Which rows a store reads. A program asks with a [`LocalQuery`](crate::replica::LocalQuery).
 ///
@@ -120,7 +124,7 @@ pub enum Order {
 }
 
 /// One change, as a store keeps it. A program reads a [`Change`](crate::replica::Change).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ChangeRow {
     /// The number of the change. Unique in the account, and never used again.
     pub sequence: u64,
@@ -131,6 +135,9 @@ pub struct ChangeRow {
     /// JSON.
     pub payload: String,
 }
+
+debug_shows!(ChangeRow, |it|
+    id: it.id, sequence: it.sequence, previous: it.previous, length: it.payload.len());
 
 /// Which changes are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,7 +155,7 @@ pub enum ChangeRange {
 }
 
 /// A small text under a name: what is known of the walks of an account, the position of a consumer.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Document {
     /// The name, unique in its account.
     pub name: String,
@@ -158,10 +165,12 @@ pub struct Document {
     pub text: String,
 }
 
+debug_shows!(Document, |it| name: it.name, version: it.version, length: it.text.len());
+
 /// What a store writes whole or not at all.
 ///
 /// A store applies the parts in the order of the fields.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Batch {
     /// The versions that documents must have for anything to be written; 0: there is no such document.
     pub expected: Vec<(String, u64)>,
@@ -179,6 +188,15 @@ pub struct Batch {
     /// The changes up to this [`sequence`](ChangeRow::sequence), which every consumer knows, are removed.
     pub forget_changes: Option<u64>,
 }
+
+debug_shows!(Batch, |it|
+    expected: it.expected,
+    documents: it.documents.iter().map(|(name, text)| (name, text.as_ref().map(String::len))).collect::<Vec<_>>(),
+    rows: it.rows,
+    seen: it.seen,
+    removed: it.removed,
+    changes: it.changes,
+    forget_changes: it.forget_changes);
 
 /// The first text after all that begin with a prefix, in the order of their bytes; `None` if nothing comes after them. A store whose
 /// names have an index finds those of a prefix between the two.

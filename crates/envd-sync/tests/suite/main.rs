@@ -2,6 +2,7 @@
 
 mod banks;
 mod instants;
+mod redaction;
 
 use std::time::{Duration, UNIX_EPOCH};
 

@@ -37,7 +37,8 @@ pub(crate) fn only_port(name: &str, purpose: &str) -> u16 {
 
 /// Listens on the loopback address. Returns the address for a browser as well.
 pub(crate) async fn listen(port: u16) -> Result<(TcpListener, Url), Failure> {
-    let listener = TcpListener::bind(("127.0.0.1", port)).await?;
+    let listener = TcpListener::bind(("127.0.0.1", port)).await;
+    let listener = listener.map_err(|error| format!("cannot listen on port {port}: {error}"))?;
     let address = format!("http://{}/", listener.local_addr()?);
     Ok((listener, Url::parse(&address)?))
 }

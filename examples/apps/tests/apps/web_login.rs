@@ -1,6 +1,7 @@
 //! `web_login` as browsers use it, and as hostile pages do.
 
 use std::collections::BTreeMap;
+use std::net::TcpListener;
 
 use processes::Running;
 use processes::http::{assert_has, header, location, send};
@@ -119,6 +120,16 @@ fn the_callback_is_the_page_that_is_registered() {
 }
 
 #[test]
+fn a_port_that_is_taken_is_named() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    for program in [app("web_login").arg("--serve"), app("web_form")] {
+        let ended = program.args(["--port", &port]).run().with(1);
+        assert_has(&ended.stderr, &format!("cannot listen on port {port}: "));
+    }
+}
+
+#[test]
 fn a_user_sees_accounts_and_latest_consignments() {
     let server = start();
     let mut browser = Browser::of(&server);
@@ -163,8 +174,11 @@ fn a_forged_callback_does_not_use_up_the_login() {
     Browser::of(&server).gets(callback.as_str(), 400);
     browser.gets(callback.as_str(), 303);
     assert!(browser.is_logged_in());
-    // Used once.
-    browser.gets(callback.as_str(), 400);
+    // Used once: a browser that asks twice gets its own page, and any other one a refusal.
+    let again = browser.gets(callback.as_str(), 303);
+    assert_eq!(location(&again).path(), "/");
+    assert_eq!(header(&again, "set-cookie"), None);
+    other.gets(callback.as_str(), 400);
     assert!(browser.is_logged_in() && !other.is_logged_in());
 }
 

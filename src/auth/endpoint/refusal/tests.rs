@@ -6,6 +6,7 @@ use equipment::script::rows;
 
 use super::*;
 use crate::error::ErrorKind;
+use crate::model::json_text::work;
 use crate::transport::header::HeaderMap;
 
 fn reply(status: u16, body: &str) -> Reply {
@@ -24,6 +25,18 @@ fn refusal_of(grant: Grant, status: u16, body: &str) -> Refusal {
     read_reply(&reply(status, body), grant, SystemTime::UNIX_EPOCH)
         .err()
         .unwrap()
+}
+
+#[test]
+fn the_work_of_a_reply_grows_as_its_text() {
+    let around = [["", ""], ["{\"refresh_token\":\"r\",\"scope\":", "}"]];
+    work::assert_linear(&around, |text| {
+        drop(read_reply(
+            &reply(200, text),
+            Grant::RefreshToken,
+            SystemTime::UNIX_EPOCH,
+        ));
+    });
 }
 
 /// Row 34. Only a dead grant or an interaction requires a login.

@@ -22,7 +22,8 @@ const WRITE_WAIT: Duration = Duration::from_secs(10);
 ///
 /// The file is replaced in one step, so a process that dies leaves the old tokens or the new ones. Only its owner may read
 /// it (mode 600); if others may read it, their rights are removed, with a warning in the log. A file that its group
-/// or others may write is refused, as is one of another user, and a symbolic link or a pipe in its place. A file that cannot be read is
+/// or others may write is refused, as is one of another user, one with a second name (a hard link), and a symbolic link or a pipe in its place.
+/// Each change makes a new file, so a program that opened an earlier file never sees the new tokens. A file that cannot be read is
 /// an error and is never overwritten; an empty one counts as none. When the last account is removed, the file is deleted.
 ///
 /// The directory must belong to the user that the program runs as, or to root, and neither its group nor others may
@@ -32,6 +33,11 @@ const WRITE_WAIT: Duration = Duration::from_secs(10);
 ///
 /// A login over a damaged file is not saved, and fails with an error to that effect. A logout sets the file aside, under its name and
 /// `.damaged`, so that the next login can be saved; the records in it are kept, but no program reads them any more.
+///
+/// While another program holds the file, such as a virus scanner or a synchronised folder, opening and replacing it are tried again for up to
+/// a second. A file from a backup or from another machine has older tokens, and their refresh token is used up. A running program
+/// notices this and stores its own tokens again ([`Event::OlderRecord`](crate::auth::Event::OlderRecord)). A program that starts with such a
+/// file cannot notice it, and its user may have to log in. So keep the file out of backups, roaming profiles and synchronised folders.
 ///
 /// The locks are files beside it with names that end in `.lock`, kept to their owner as it is, since a user who may open one can hold the lock.
 /// They stay; do not delete them while a program runs. The directory has to exist, on a file system with locks: some network file systems have none between machines.

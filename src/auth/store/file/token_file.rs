@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use zeroize::Zeroizing;
 
+use crate::auth::store::held_file::while_held;
 use crate::auth::store::private_file::{private, sync_directory};
 use crate::auth::store::read_stored;
 use crate::auth::{PrivateFile, Record, StoreError, StoreErrorKind, Version, Versioned};
@@ -98,7 +99,7 @@ impl TokenFile {
         let successor = self.beside(".tmp".as_ref());
         let replaced = self
             .write_successor(&successor, &text)
-            .and_then(|()| fs::rename(&successor, self.path()));
+            .and_then(|()| while_held(|| self.rename(&successor)));
         if let Err(error) = replaced {
             // OK to ignore: the next write removes it.
             let _ = fs::remove_file(&successor);
@@ -110,14 +111,20 @@ impl TokenFile {
             .map_err(|source| StoreError::io("the token file may not be on the disk yet", source))
     }
 
+    fn rename(&self, successor: &Path) -> io::Result<()> {
+        self.faults.pass(WriteStep::Rename)?;
+        fs::rename(successor, self.path())
+    }
+
     /// One name for it is enough: it is written under a lock.
     fn write_successor(&self, path: &Path, text: &[u8]) -> io::Result<()> {
         // A process that died in the middle of this has left the file.
-        match fs::remove_file(path) {
+        match while_held(|| fs::remove_file(path)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        let mut file = private(OpenOptions::new().write(true).create_new(true)).open(path)?;
+        let create = || private(OpenOptions::new().write(true).create_new(true)).open(path);
+        let mut file = while_held(create)?;
         self.faults.pass(WriteStep::Made)?;
         file.write_all(text)?;
         // On the disk before it gets the name: after a power cut the name must not stand for an empty file.
@@ -126,7 +133,7 @@ impl TokenFile {
     }
 
     fn delete(&self) -> Result<(), StoreError> {
-        fs::remove_file(self.path())
+        while_held(|| fs::remove_file(self.path()))
             .and_then(|()| sync_directory(&self.directory))
             .map_err(|source| StoreError::io("the token file cannot be deleted", source))
     }
@@ -162,11 +169,11 @@ impl TokenFile {
         }
     }
 
-    /// Links the damaged file to a further name, never over an earlier copy.
+    /// Copies the damaged file, never over an earlier copy.
     fn keep_copy(&self) -> Result<(), StoreError> {
         let failed = |source| StoreError::io("the damaged token file cannot be set aside", source);
         let (from, to) = (self.path(), self.free_name().map_err(failed)?);
-        link_or_copy(&from, &to).map_err(failed)
+        copy_to_new(&from, &to).map_err(failed)
     }
 
     fn free_name(&self) -> io::Result<PathBuf> {
@@ -185,16 +192,12 @@ impl TokenFile {
     }
 }
 
-/// Another name for the same file, which has its permissions from the start; where the file system has no such names, a copy.
-/// Never to a name that is there: another user may have made a link of it in a sticky directory.
-fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
-    match fs::hard_link(from, to) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            let mut copy = private(OpenOptions::new().write(true).create_new(true)).open(to)?;
-            io::copy(&mut File::open(from)?, &mut copy).map(drop)
-        }
-        linked => linked,
-    }
+/// A copy and no further name, for a file with two names is refused ([`PrivateFile`]). Never to a name that is there: another user
+/// may have made a link of it in a sticky directory.
+fn copy_to_new(from: &Path, to: &Path) -> io::Result<()> {
+    let mut copy = private(OpenOptions::new().write(true).create_new(true)).open(to)?;
+    io::copy(&mut File::open(from)?, &mut copy)?;
+    copy.sync_all()
 }
 
 /// The 64-bit FNV-1a hash: the same in all processes, of whatever version. If two keys share a hash, their accounts wait
@@ -292,6 +295,8 @@ pub(super) enum WriteStep {
     Made,
     /// The new file is whole, beside the old one.
     Written,
+    /// The new file is about to get the name.
+    Rename,
     /// The new file is in place.
     Renamed,
 }
@@ -336,7 +341,7 @@ mod tests {
         );
         let planted = folder.path().join("tokens.json.damaged");
         std::os::unix::fs::symlink(&target, &planted).unwrap();
-        let error = link_or_copy(&from, &planted).unwrap_err();
+        let error = copy_to_new(&from, &planted).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
         assert!(!target.exists());
     }

@@ -1,12 +1,14 @@
 //! Settings that are refused, and handshakes with a server that requires a client certificate.
 
+use base64::Engine as _;
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
 use reqwest::ClientBuilder;
 use url::Url;
 
 use super::configure;
 use crate::error::tests::assert_fails;
-use crate::error::{Error, ErrorKind};
-use crate::transport::tls::TlsServer;
+use crate::error::{ConnectCause, Error, ErrorKind};
+use crate::transport::tls::{Http2Server, TlsServer};
 use crate::transport::{Http, HttpOptions, Reply, Request, Safety};
 
 fn pem(begin: &str, text: &str) -> String {
@@ -102,4 +104,89 @@ async fn with_tls_1_2_a_refused_certificate_is_named_and_nothing_was_sent() {
         assert_fails(get(&server, options).await, "Config: client_certificate");
     }
     assert!(server.requests().is_empty());
+}
+
+fn pem_of(begin: &str, der: &[u8]) -> String {
+    pem(
+        begin,
+        &base64::engine::general_purpose::STANDARD.encode(der),
+    )
+}
+
+/// A certificate of an authority of its own, for this host and these years: PEM texts of the authority, and of the server with its key.
+fn certificate(host: &str, years: [i32; 2]) -> (String, String) {
+    let authority_key = KeyPair::generate().unwrap();
+    let mut authority = CertificateParams::new([]).unwrap();
+    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority_pem = pem_of(
+        "CERTIFICATE",
+        authority.self_signed(&authority_key).unwrap().der(),
+    );
+    let issuer = Issuer::new(authority, authority_key);
+    let key = KeyPair::generate().unwrap();
+    let mut server = CertificateParams::new([host.to_owned()]).unwrap();
+    [server.not_before, server.not_after] = years.map(|year| date_time_ymd(year, 1, 1));
+    let server_pem = pem_of(
+        "CERTIFICATE",
+        server.signed_by(&key, &issuer).unwrap().der(),
+    );
+    (
+        authority_pem,
+        server_pem + &pem_of("PRIVATE KEY", &key.serialize_der()),
+    )
+}
+
+/// The dates are far from those with which the tests are run. Windows does not say which of the dates it is.
+#[tokio::test]
+async fn a_certificate_of_a_server_that_is_refused_is_named_with_the_reason() {
+    let clock = "or this computer's clock is wrong: it says ";
+    for (host, years, is_trusted, cause, expected) in [
+        (
+            "127.0.0.1",
+            [1975, 1980],
+            true,
+            ConnectCause::CertificateDates,
+            clock,
+        ),
+        (
+            "127.0.0.1",
+            [2900, 3000],
+            true,
+            ConnectCause::CertificateDates,
+            clock,
+        ),
+        (
+            "other.example",
+            [1975, 3000],
+            true,
+            ConnectCause::CertificateName,
+            "another name",
+        ),
+        (
+            "127.0.0.1",
+            [1975, 3000],
+            false,
+            ConnectCause::CertificateAuthority,
+            "not trusted",
+        ),
+    ] {
+        let (authority, server) = certificate(host, years);
+        let server = Http2Server::start_with(&server, "{}", 0);
+        let trusted = if is_trusted {
+            &*authority
+        } else {
+            TlsServer::AUTHORITY
+        };
+        let options = HttpOptions::default().extra_root_certificate(trusted);
+        let http = Http::new(&options, &[&server.url]).unwrap();
+        let error = http
+            .send(Request::get(server.url.clone()))
+            .await
+            .err()
+            .unwrap();
+        assert_eq!(error.connect_cause(), Some(cause), "{error}");
+        assert!(!Safety::Once.may_have_applied(&error), "{error}");
+        let expected = format!("Connect retryable: no connection could be made & {expected}");
+        assert_fails(Err::<(), _>(error), &expected);
+    }
 }

@@ -16,6 +16,7 @@ const LISTS: &str = "
     screen   | 9 DISPLAY; 1 REPEATABLE { 3 NUMBER; 4 optional }; 17 { 20 ?17=N; 21 }; 30 BOOLEAN; 31 COLOUR
     inner    | 3 REPEATABLE { 4; 6 REPEATABLE { 7; 8 } }
     twin_sections        | 3 REPEATABLE { 4; 3 REPEATABLE { 7 } }
+    bounds   | 1 REPEATABLE { 3 NUMBER; 4; 5 optional >=2000 }
     section_and_question | 1 REPEATABLE { 2 REPEATABLE; 2 }
 ";
 
@@ -103,6 +104,7 @@ impl Stage for Edits {
             "appeared" => questions(&self.change.appeared),
             "vanished" => questions(&self.change.vanished),
             "added" => codes(&self.change.added),
+            "mistakes" => codes(&self.change.mistakes),
             "removed" => codes(&self.change.removed),
             "findings" => codes(self.form.report().findings()),
             "items" => outline(&self.form.items()),

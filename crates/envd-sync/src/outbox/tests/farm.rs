@@ -1,5 +1,6 @@
 //! A service, a clock that stands still, and a store that several processes share.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -18,7 +19,7 @@ use envd_sdk::auth::{StaticToken, TokenSource};
 use envd_sdk::fake::{Fake, Fault, InProcess, NoReply, Received, UserRecord, WebsiteEdit, World};
 use envd_sdk::graphql::generated::CreateOrSaveConsignment;
 use envd_sdk::model::{AnswerInput, Consignment, ConsignmentInput, FormType, Maybe, PartyInput};
-use envd_sdk::{Clock, RetryPolicy};
+use envd_sdk::{Client, Clock, RetryPolicy};
 
 /// The operation of saves.
 pub(super) const SAVE: &str = "CreateOrSaveConsignment";
@@ -101,6 +102,16 @@ impl Farm {
         let client = client.token_source(StaticToken::new("a-token").unwrap());
         let account = client.build().unwrap().account(self.fake.account_id());
         Outbox::new(&Replica::new(&account, store))
+    }
+
+    /// A program that sends to an address at which nothing listens.
+    pub(super) fn refused_by(&self, address: SocketAddr) -> Outbox {
+        let client = Client::builder(format!("http://{address}/graphql"))
+            .clock(self.clock.clone())
+            .retry(RetryPolicy::none())
+            .token_source(StaticToken::new("a-token").unwrap());
+        let account = client.build().unwrap().account(self.fake.account_id());
+        Outbox::new(&Replica::new(&account, self.store.clone()))
     }
 
     /// A store that fails after so many commits, over the one that all share.

@@ -9,6 +9,7 @@ use crate::store::tests::faulty_store::Moment;
 use crate::tests::script::within;
 use envd_sdk::Clock;
 use envd_sdk::fake::Fault;
+use equipment::refusing_address;
 
 /// A farm, and two processes.
 async fn two() -> (Farm, [Outbox; 2]) {
@@ -172,6 +173,23 @@ async fn without_reception_it_is_tried_again_and_nothing_is_written_each_time() 
     }
     assert_eq!(store.commits(), 0);
     farm.done(&farm.outbox(), 1).await;
+}
+
+#[tokio::test]
+async fn why_no_connection_can_be_made_is_shown_at_the_failure_and_in_the_pause_after_it() {
+    let farm = Farm::start().await;
+    let outbox = farm.refused_by(refusing_address());
+    let id = outbox.save(load(24)).await.unwrap().id;
+    for _ in 0..2 {
+        let (report, _) = outbox.passed().await.unwrap();
+        let shown = now(&outbox, id).await;
+        let trouble = "no connection could be made: the server's machine refuses the connection";
+        assert_eq!(shown.trouble.as_deref(), Some(trouble));
+        assert_eq!(shown.sentence(), format!("Waiting: {trouble}"));
+        assert!(report.stopped_by.unwrap().contains(trouble));
+    }
+    farm.done(&farm.outbox(), 1).await;
+    assert_eq!(now(&outbox, id).await.trouble, None);
 }
 
 /// Holds: failure point 12: login dead. It stops reads and saves alike.

@@ -60,7 +60,7 @@ fn message(kind: Kind) -> &'static str {
             "the database of the copy is damaged, or the file is no database; it is left as it is"
         }
         Kind::Denied => {
-            "the database of the copy, its directory, or a file beside it cannot be opened or written"
+            "the database of the copy, its directory, or a file beside it cannot be opened or written, or another program holds one of them"
         }
         Kind::Unsupported => "the file system has no locks that the database of the copy can use",
         _ => "the database of the copy cannot be used",

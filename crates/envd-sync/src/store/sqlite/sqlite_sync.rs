@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use rusqlite::TransactionBehavior::{Deferred, Immediate};
@@ -33,12 +35,18 @@ const STATEMENTS: usize = 64;
 /// not wait for writes. Beside the file are two more while it is in use, with the endings `-wal` and `-shm`; they belong to it:
 /// copy or move the file only when no program has it open. Not for file systems behind a network.
 ///
-/// Only its owner may read the file (mode 600); if others may read it, their rights are removed, with a warning in the log.
-/// A file that its group or others may write is refused, as are one of another user and a symbolic link in its place; the same holds
+/// Only its owner may read the file (mode 600). If others may read it, a private copy replaces it; while a process has
+/// the file open, only their rights are removed. Either way there is a warning in the log. While another program, such as a virus scanner, holds a file, opening is tried
+/// again for up to a second. A file that its group or others may write is refused, as are one of another user, one with a second name (a hard link) and a symbolic link in its place; the same holds
 /// for the files beside it. So is a directory that its group or others may write, also one with the sticky bit such as `/tmp`:
 /// another user could put a `-wal` there first, and write what is sent. A group with the user's own number does not count as
-/// others. A file that is damaged, of another program or of a newer version of this crate is an error, and is
-/// left as it is. A file that cannot be written is read, if its directory can be written or another process has it open.
+/// others. A file of another program or of a newer version of this crate is an error, and stays unchanged. A file that cannot be
+/// written is read, if its directory can be written or another process has it open.
+///
+/// A file with a damaged structure is an error when the damage is read, which may be late: [`check`](Self::check) finds it at the
+/// start. `SQLite` has no checksums of contents, so no check finds a byte that was changed inside a record. And it takes a
+/// damaged `-wal` for a log that a crash cut short: the commits from the damage on are missing without an error. Only a file system
+/// with checksums protects against both.
 ///
 /// ```
 /// use envd_sync::Replica;
@@ -92,18 +100,59 @@ impl SqliteSync {
         let path = std::path::absolute(path)
             .map_err(|source| StoreError::io("the path of the copy cannot be used", source))?;
         prepare(&path)?;
-        let connect = || {
+        let connect = || -> Result<_, SqliteError> {
             let mut connection = connect(&path)?;
             schema::prepare(&mut connection)?;
             Ok(Arc::new(Mutex::new(connection)))
         };
-        let connections = connect().and_then(|writer| Ok((writer, connect()?)));
+        let both = || Ok((connect()?, connect()?));
+        let connections = while_held(thread::sleep, both);
         let (writer, reader) = connections.map_err(|error: SqliteError| error.0)?;
         Ok(Self {
             path: path.into(),
             writer,
             reader,
         })
+    }
+
+    /// Checks the structure of the entire file (`PRAGMA quick_check`), for a program that calls it at its start. It takes as long
+    /// as reading the file once; other reads of this store wait until it ends.
+    ///
+    /// # Errors
+    ///
+    /// [`Unreadable`](envd_sdk::auth::StoreErrorKind::Unreadable) with the first damage that was found; otherwise as above. Damage that
+    /// `SQLite` cannot detect, such as a torn log, stays unreported: see [`SqliteSync`](Self).
+    ///
+    /// ```
+    /// use envd_sync::store::SqliteSync;
+    ///
+    /// # equipment::example(async {
+    /// # let folder = std::env::temp_dir().join(format!("envd-sdk-doc-check-{}", std::process::id()));
+    /// # std::fs::create_dir(&folder)?;
+    /// # #[cfg(unix)]
+    /// # std::fs::set_permissions(&folder, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
+    /// # let file = folder.join("farm.db");
+    /// let store = SqliteSync::open(&file)?;
+    /// if let Err(error) = store.check().await {
+    ///     eprintln!("restore {} from a backup, or remove it and sync again: {error}", file.display());
+    /// }
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # Ok(()) });
+    /// ```
+    pub async fn check(&self) -> Result<(), StoreError> {
+        blocking(&self.reader, |connection| {
+            let found: String =
+                connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+            if found == "ok" {
+                return Ok(());
+            }
+            // It names pages, tables and indexes, and no values. The heading of a database is left out.
+            let mut lines = found.lines().filter(|line| !line.starts_with("***"));
+            let damage = lines.next().unwrap_or("no details");
+            let message = format!("the database of the copy is damaged, at {damage}");
+            Err(StoreError::new(StoreErrorKind::Unreadable, message).into())
+        })
+        .await
     }
 
     async fn read<T: Send + 'static>(
@@ -122,20 +171,27 @@ async fn run<T: Send + 'static>(
     account: &str,
     work: impl FnOnce(&AccountTables<'_>) -> rusqlite::Result<T> + Send + 'static,
 ) -> Result<T, StoreError> {
-    let failed = |what| StoreError::new(StoreErrorKind::Other, what);
-    let mut connection = connection.clone().lock_owned().await;
     let account = account.to_owned();
-    let work = move || {
+    blocking(connection, move |connection| {
         let transaction = connection.transaction_with_behavior(behavior)?;
         schema::check(&transaction)?;
         let done = work(&AccountTables::of(&transaction, &account)?)?;
         transaction.commit()?;
         Ok(done)
-    };
-    // File access blocks, so it runs outside the runtime's own threads.
+    })
+    .await
+}
+
+/// Runs `work` outside the runtime's own threads, because file access blocks.
+async fn blocking<T: Send + 'static>(
+    connection: &Arc<Mutex<Connection>>,
+    work: impl FnOnce(&mut Connection) -> Result<T, SqliteError> + Send + 'static,
+) -> Result<T, StoreError> {
+    let failed = |what| StoreError::new(StoreErrorKind::Other, what);
+    let mut connection = connection.clone().lock_owned().await;
     let runtime = Handle::try_current()
         .map_err(|_| failed("the SQLite store must be used inside a tokio runtime"))?;
-    let done = runtime.spawn_blocking(work).await;
+    let done = runtime.spawn_blocking(move || work(&mut connection)).await;
     done.map_err(|_| failed("the runtime ended during access to the database of the copy"))?
         .map_err(|error: SqliteError| error.0)
 }
@@ -162,12 +218,35 @@ fn connect(path: &Path) -> Result<Connection, SqliteError> {
 fn prepare(path: &Path) -> Result<(), StoreError> {
     const NAME: &str = "the database of the copy";
     // SQLite opens them if they exist, also those that another user made.
+    let mut is_in_use = false;
     for ending in ["-wal", "-shm", "-journal"] {
         let mut beside = path.as_os_str().to_owned();
         beside.push(ending);
-        PrivateFile::new(beside, NAME).check()?;
+        is_in_use |= PrivateFile::new(beside, NAME).check()?;
     }
-    PrivateFile::new(path, NAME).prepare()
+    let file = PrivateFile::new(path, NAME);
+    // A file that another process writes must stay where it is.
+    if is_in_use && file.check()? {
+        return Ok(());
+    }
+    file.prepare()
+}
+
+/// Tries again for up to a second while access is denied: a virus scanner or a synchronised folder may hold the database or its
+/// log for a moment.
+pub(super) fn while_held<T>(
+    wait: impl Fn(Duration),
+    mut attempt: impl FnMut() -> Result<T, SqliteError>,
+) -> Result<T, SqliteError> {
+    for pause in [10, 20, 40, 80, 160, 320] {
+        match attempt() {
+            Err(error) if error.0.kind() == StoreErrorKind::Denied => {
+                wait(Duration::from_millis(pause));
+            }
+            done => return done,
+        }
+    }
+    attempt()
 }
 
 #[async_trait]

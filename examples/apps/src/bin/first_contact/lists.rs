@@ -61,7 +61,7 @@ pub(crate) async fn records(contact: &mut Contact<'_>) -> Result<Vec<Consignment
                 order(contact, &records)?;
                 return Ok(records);
             }
-            Err(error) if error.is_rejected() => refused = true,
+            Err(error) if !error.server_errors().is_empty() => refused = true,
             Err(error) => {
                 contact.fail(("the largest page", "lists.largestPage"), "any", error)?;
                 break;

@@ -110,7 +110,7 @@ pub(crate) async fn compare(contact: &mut Contact<'_>) -> Result<(), Failure> {
     let what = ("the schema", "operations");
     let shown = match read.await {
         Ok(reply) => Shown::deserialize(&reply.value["__schema"]).ok(),
-        Err(error) if error.is_rejected() || error.http_status() == Some(400) => None,
+        Err(error) if !error.server_errors().is_empty() || error.http_status() == Some(400) => None,
         Err(error) => {
             // Even a service that refuses this to the user may answer the operations.
             let is_silent = matches!(

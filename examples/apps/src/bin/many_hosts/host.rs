@@ -64,6 +64,7 @@ pub(crate) async fn run(service: &Service, options: HostOptions) -> Result<(), F
                 Err(failure) => Some(failure),
             };
             if let Some(failure) = failure {
+                let failure = service.explained(failure).await;
                 eprintln!("{host}: {}", cli::printable(failure));
                 sleep(RESTART).await;
             }

@@ -54,7 +54,7 @@ async fn run(given: Arguments) -> Result<(), Failure> {
         _ => 4,
     };
     let service = Service::new(&database, &given.schema, connections)?;
-    match given.command {
+    let done = match given.command {
         Command::Story => story::tell(&service).await,
         Command::Host(options) => host::run(&service, options).await,
         Command::Add(accounts) => {
@@ -67,6 +67,10 @@ async fn run(given: Arguments) -> Result<(), Failure> {
             is_submitted,
         } => write(&service, account, &file, is_submitted).await,
         Command::Status { is_json } => status(&service, is_json).await,
+    };
+    match done {
+        Err(failure) => Err(service.explained(failure).await),
+        Ok(()) => Ok(()),
     }
 }
 

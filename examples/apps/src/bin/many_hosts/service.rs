@@ -1,6 +1,8 @@
 //! What the web server and the hosts of the service have in common: the login, the copies and the jobs, all in one database.
 
 use envd_postgres::deadpool_postgres::Pool;
+use envd_postgres::deadpool_postgres::tokio_postgres::Config;
+use envd_postgres::deadpool_postgres::tokio_postgres::config::Host;
 use envd_postgres::{PostgresStore, PostgresSync, loopback_pool};
 use envd_sdk::auth::sealed::{SealedStore, SealingKey};
 use envd_sdk::auth::{Provider, StaticToken, TokenManager};
@@ -9,12 +11,14 @@ use envd_sdk::{Client, ClientBuilder};
 use envd_sync::Replica;
 use envd_sync::outbox::{Declaration, Outbox};
 
-use super::cli::Failure;
+use super::cli::{self, Failure};
 use super::queue::Queue;
 use super::settings::{self, Settings};
 
 pub(crate) struct Service {
     pub(crate) pool: Pool,
+    /// The name of the database, and where it is.
+    database: String,
     pub(crate) schema: String,
     /// What the servers are like: that of `ENVD_PROFILE`.
     pub(crate) profile: ServiceProfile,
@@ -25,9 +29,19 @@ impl Service {
     pub(crate) fn new(database: &str, schema: &str, connections: usize) -> Result<Self, Failure> {
         Ok(Self {
             pool: loopback_pool(database, connections)?,
+            database: described(database),
             schema: schema.to_owned(),
             profile: settings::profile()?,
         })
+    }
+
+    /// The failure, with the database if it cannot be reached.
+    pub(crate) async fn explained(&self, failure: Failure) -> Failure {
+        if self.pool.get().await.is_ok() {
+            return failure;
+        }
+        let why = cli::chain(failure.as_ref());
+        format!("cannot reach the database {}: {why}", self.database).into()
     }
 
     /// Makes the tables. A real service does it when it is deployed.
@@ -87,6 +101,30 @@ impl Service {
         let tokens = PostgresStore::builder(self.pool.clone());
         Ok(tokens.schema(&self.schema).build()?)
     }
+}
+
+/// Of a connection string, all but user and password.
+fn described(database: &str) -> String {
+    // It was read before, for the pool.
+    let config = database.parse::<Config>().unwrap_or_default();
+    let name = config.get_dbname().or(config.get_user());
+    let hosts = config.get_hosts().iter().map(|host| match host {
+        Host::Tcp(name) => name.clone(),
+        Host::Unix(folder) => folder.display().to_string(),
+    });
+    let hosts: Vec<_> = hosts.collect();
+    let ports = config.get_ports().iter().map(u16::to_string);
+    let ports: Vec<_> = ports.collect();
+    let port = if ports.is_empty() {
+        "5432".to_owned()
+    } else {
+        ports.join(",")
+    };
+    format!(
+        "{} at {} port {port}",
+        name.unwrap_or_default(),
+        hosts.join(",")
+    )
 }
 
 /// The declarations that are at their end.

@@ -31,16 +31,25 @@ pub(crate) async fn callback(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let query = query.unwrap_or_default();
+    // A browser that asks twice has the session of the first time.
+    let over = || match app.session(&headers).filter(|key| app.sessions.touch(key)) {
+        Some(_) => Ok(Redirect::to("/").into_response()),
+        None => Err(Problem::NoLogin),
+    };
     let id = app.cookies.read(&headers, LOGIN);
-    let key = cookies::hash(&id.ok_or(Problem::NoLogin)?);
-    let login = app.pending.read(&key).ok_or(Problem::NoLogin)?;
+    let Some(key) = id.map(|id| cookies::hash(&id)) else {
+        return over();
+    };
+    let Some(login) = app.pending.read(&key) else {
+        return over();
+    };
     let login = PendingLogin::from_secret_json(&app.provider, &login)?;
     // Any page can send the browser here with a made-up callback: that must not use up the login.
     if !login.expects(&query) {
         return Err(Problem::OtherLogin);
     }
     if !app.pending.remove(&key) {
-        return Err(Problem::NoLogin);
+        return over();
     }
     // A new id prevents session fixation: no other site can have set it before the login.
     let session = cookies::new_id()?;

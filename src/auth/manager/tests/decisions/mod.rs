@@ -84,6 +84,7 @@ fn a_record_means_this_for_the_tokens_in_memory() {
         let record = generation.parse().ok().map(|generation| {
             let mut tokens = tokens(generation);
             match what {
+                "of another login" => tokens.logged_in_at = Some(UNIX_EPOCH),
                 "ended" => return Record::ended(&tokens, Ended::Refused),
                 what => tokens.subject = what.strip_prefix("of ").map(str::to_owned),
             }

@@ -36,6 +36,8 @@ struct Play {
     last: String,
     held: VecDeque<Gate>,
     lock: Option<StoreGuard>,
+    /// The record in a backup.
+    backup: Option<Record>,
     took: Duration,
 }
 
@@ -183,6 +185,10 @@ impl Play {
             ["until", ref what @ ..] => self.until(what).await,
             ["calendar", by] => bench.clock.set_wall(self.when(by)),
             ["another", "stores", number] => bench.put_tokens(number.parse().unwrap()).await,
+            ["another", "backs", "up"] => self.backup = Some(bench.record().await.record),
+            ["another", "restores"] => {
+                bench.put(self.backup.as_ref().unwrap()).await;
+            }
             ["another", "marks", ref without @ ..] => {
                 let mut record = bench.record().await.record;
                 record.refresh_mark = Some(StoredMark {
@@ -258,6 +264,7 @@ impl Stage for Play {
             last: "a".to_owned(),
             held: VecDeque::new(),
             lock: None,
+            backup: None,
             took: Duration::ZERO,
         }
     }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{Error, ErrorKind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::super::token_file::{WriteFaults, WriteStep};
@@ -89,5 +89,30 @@ async fn a_file_system_without_locks_is_an_error_of_its_own_and_nothing_is_writt
         let error = store.swap("sam", None, &record(1)).await.unwrap_err();
         assert!(error.kind() == StoreErrorKind::Unsupported);
         assert!(!folder.file().exists());
+    }
+}
+
+/// Row 61. A scanner opens the new file, and for a moment it cannot get its name.
+#[tokio::test]
+async fn a_file_that_another_program_holds_for_a_moment_is_replaced() {
+    for kind in [ErrorKind::PermissionDenied, ErrorKind::ResourceBusy] {
+        for (denied, is_replaced) in [(1, true), (6, true), (7, false)] {
+            let folder = Folder::new();
+            let old = put(&folder.store(), "sam", 1).await;
+            let left = AtomicUsize::new(denied);
+            let mut store = folder.store();
+            store.faults = WriteFaults::new(move |step| {
+                let is_denied = step == WriteStep::Rename
+                    && left
+                        .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |it| it.checked_sub(1))
+                        .is_ok();
+                if is_denied { Err(kind.into()) } else { Ok(()) }
+            });
+            let swapped = store.swap("sam", Some(old.version), &record(2)).await;
+            assert_eq!(swapped.is_ok(), is_replaced, "{denied} {kind}");
+            let stored = if is_replaced { 2 } else { 1 };
+            assert_eq!(generation(&store, "sam").await, Some(stored));
+            assert_eq!(folder.names(), ["tokens.json", "tokens.json.lock"]);
+        }
     }
 }

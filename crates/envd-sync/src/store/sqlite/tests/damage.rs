@@ -139,6 +139,55 @@ async fn flipped_bytes_are_an_error_or_without_effect_and_never_a_panic() {
 }
 
 #[tokio::test]
+async fn a_check_finds_damage_that_opening_does_not() {
+    let folder = Folder::new();
+    let whole = filled(&folder).await;
+    folder.store().check().await.unwrap();
+    let mut found = 0;
+    // Each page but the first, which is read when the file is opened.
+    for page in (4_096..whole.len()).step_by(4_096) {
+        let mut damaged = whole.clone();
+        damaged[page..page + 12].fill(0xff);
+        folder.write(&damaged);
+        let Ok(store) = SqliteSync::open(folder.file()) else {
+            continue;
+        };
+        match store.check().await {
+            // A page without structure, such as the rest of a long payload.
+            Ok(()) => {}
+            Err(error) => {
+                assert_eq!(error.kind(), StoreErrorKind::Unreadable, "{error}");
+                assert!(error.to_string().contains("damaged"), "{error}");
+                found += 1;
+            }
+        }
+    }
+    assert!(found > 5, "{found}");
+}
+
+/// `SQLite` takes a frame of the log that does not fit its checksum for the end of the log.
+#[tokio::test]
+async fn a_damaged_log_loses_its_last_commits_and_no_check_finds_it() {
+    let folder = Folder::new();
+    let store = folder.store();
+    for number in 0..40 {
+        store.commit(ACCOUNT, &batch(number, 3_000)).await.unwrap();
+    }
+    let copy = Folder::new();
+    copy.write(fs::read(folder.file()).unwrap());
+    let mut log = fs::read(folder.path().join("farm.db-wal")).unwrap();
+    let middle = log.len() / 2;
+    log[middle] ^= 1;
+    let damaged = copy.path().join("farm.db-wal");
+    fs::copy(copy.file(), &damaged).unwrap();
+    fs::write(&damaged, log).unwrap();
+    let store = copy.store();
+    store.check().await.unwrap();
+    let kept = rows(&store).await.len();
+    assert!((1..40).contains(&kept), "{kept}");
+}
+
+#[tokio::test]
 async fn errors_hold_neither_paths_nor_values() {
     let folder = Folder::new();
     folder.write("no database");

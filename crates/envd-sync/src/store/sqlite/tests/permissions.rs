@@ -1,12 +1,16 @@
 //! Who may read and write the files.
 #![cfg(unix)]
 
-use envd_sdk::auth::StoreErrorKind;
+use envd_sdk::auth::{StoreError, StoreErrorKind};
+use std::cell::Cell;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
+use std::time::Duration;
 
 use super::folder::{ACCOUNT, Folder, batch, rows};
+use crate::store::sqlite::sqlite_error::SqliteError;
+use crate::store::sqlite::sqlite_sync::while_held;
 use crate::store::{SqliteSync, SyncStore};
 
 fn mode(path: &Path) -> u32 {
@@ -43,6 +47,51 @@ async fn a_file_that_others_may_read_is_made_private_and_one_that_they_may_write
         set_mode(&folder.file(), loose);
         folder.refuses(StoreErrorKind::Insecure);
         assert_eq!(mode(&folder.file()), loose);
+    }
+}
+
+/// A program that opened the readable file sees no later record. A process that writes the file keeps writing to it.
+#[tokio::test]
+async fn a_file_that_others_could_read_is_replaced_unless_a_process_has_it_open() {
+    let folder = Folder::new();
+    let number = || fs::metadata(folder.file()).unwrap().ino();
+    folder.store().commit(ACCOUNT, &batch(1, 10)).await.unwrap();
+    set_mode(&folder.file(), 0o644);
+    let earlier = number();
+    let _earlier = fs::File::open(folder.file()).unwrap();
+    let store = folder.store();
+    assert!(number() != earlier);
+    let before = rows(&store).await;
+    assert!(!before.is_empty());
+    // The log shows that a process has the file open.
+    set_mode(&folder.file(), 0o644);
+    let used = number();
+    let other = folder.store();
+    assert_eq!((number(), mode(&folder.file())), (used, 0o600));
+    store.commit(ACCOUNT, &batch(2, 10)).await.unwrap();
+    assert!(rows(&other).await.len() > before.len());
+}
+
+#[test]
+fn opening_is_tried_again_for_less_than_a_second_while_access_is_denied() {
+    for (kind, failures, tries) in [
+        (StoreErrorKind::Denied, 1, 2),
+        (StoreErrorKind::Denied, 9, 7),
+        (StoreErrorKind::Unreadable, 1, 1),
+    ] {
+        let (waited, tried) = (Cell::new(Duration::ZERO), Cell::new(0));
+        let done = while_held(
+            |pause| waited.set(waited.get() + pause),
+            || {
+                tried.set(tried.get() + 1);
+                if tried.get() > failures {
+                    return Ok(());
+                }
+                Err(SqliteError(StoreError::new(kind, "x")))
+            },
+        );
+        assert_eq!((tried.get(), done.is_ok()), (tries, tries > failures));
+        assert!(waited.get() < Duration::from_secs(1));
     }
 }
 

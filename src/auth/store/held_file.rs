@@ -1,0 +1,95 @@
+//! Files that another program holds for a moment: a virus scanner, a backup or a synchronised folder opens a file right after it
+//! was written, and until it closes the file, opening, renaming or deleting it may be denied.
+
+use std::io;
+use std::time::Duration;
+
+/// The waits between the tries in milliseconds, two thirds of a second in all.
+const WAITS: [u64; 6] = [10, 20, 40, 80, 160, 320];
+
+/// Tries again for up to a second while another program may hold the file. Blocks.
+pub(super) fn while_held<T>(attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    while_held_with(self::system::wait, attempt)
+}
+
+fn while_held_with<T>(
+    wait: impl Fn(Duration),
+    mut attempt: impl FnMut() -> io::Result<T>,
+) -> io::Result<T> {
+    for millis in WAITS {
+        match attempt() {
+            Err(error) if may_be_held(&error) => wait(Duration::from_millis(millis)),
+            done => return done,
+        }
+    }
+    attempt()
+}
+
+/// Systems report a held file like a missing right, so the two differ only in that the first one ends.
+fn may_be_held(error: &io::Error) -> bool {
+    // ERROR_SHARING_VIOLATION and ERROR_LOCK_VIOLATION.
+    let is_shared = cfg!(windows) && matches!(error.raw_os_error(), Some(32 | 33));
+    let kinds = [io::ErrorKind::PermissionDenied, io::ErrorKind::ResourceBusy];
+    is_shared || kinds.contains(&error.kind())
+}
+
+#[cfg(not(test))]
+mod system {
+    pub(super) use std::thread::sleep as wait;
+}
+
+/// Tests do not sleep: instead of the wait, a closure of the test runs.
+#[cfg(test)]
+pub(super) mod system {
+    use std::cell::RefCell;
+    use std::time::Duration;
+
+    thread_local! {
+        static WAITING: RefCell<Option<Box<dyn FnMut()>>> = const { RefCell::new(None) };
+    }
+
+    pub(in crate::auth) fn while_waiting(work: impl FnMut() + 'static) {
+        WAITING.set(Some(Box::new(work)));
+    }
+
+    pub(super) fn wait(_: Duration) {
+        WAITING.with_borrow_mut(|work| work.iter_mut().for_each(|work| work()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::{Cell, RefCell};
+
+    use super::*;
+
+    /// Row 61.
+    #[test]
+    fn a_file_is_tried_again_for_less_than_a_second_while_it_may_be_held() {
+        use io::ErrorKind::{NotFound, PermissionDenied, ResourceBusy, StorageFull};
+        for (kind, failures, tries, is_done) in [
+            (PermissionDenied, 1, 2, true),
+            (PermissionDenied, 6, 7, true),
+            (PermissionDenied, 7, 7, false),
+            (ResourceBusy, 3, 4, true),
+            (NotFound, 1, 1, false),
+            (StorageFull, 1, 1, false),
+        ] {
+            let (waited, tried) = (RefCell::new(Duration::ZERO), Cell::new(0));
+            let done = while_held_with(
+                |pause| *waited.borrow_mut() += pause,
+                || {
+                    tried.set(tried.get() + 1);
+                    if tried.get() <= failures {
+                        Err(kind.into())
+                    } else {
+                        Ok(())
+                    }
+                },
+            );
+            assert_eq!((tried.get(), done.is_ok()), (tries, is_done), "{kind}");
+            assert!(waited.into_inner() < Duration::from_secs(1));
+            assert!(done.is_ok() || done.is_err_and(|error| error.kind() == kind));
+        }
+    }
+}
