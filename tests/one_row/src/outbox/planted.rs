@@ -250,7 +250,9 @@ pub(crate) fn after_apply(
             }
         }
         ("FirstColoursLater", _) if row.first != before.first => {
+            let first = row.first.as_ref().and_then(Wish::text).cloned();
             if let (Wish::Submit(_), Some(text)) = (&before.wish, saved) {
+                row.first = first.map(Wish::Save);
                 row.wish = Wish::Submit(text.clone());
             }
         }

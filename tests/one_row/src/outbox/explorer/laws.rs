@@ -24,6 +24,7 @@ pub(super) enum Law {
     Overwritten,
     Door,
     MadeTwice,
+    BesideTwin,
     Untold,
     NotOurs,
     OtherUser,
@@ -67,6 +68,10 @@ impl Law {
             Self::MadeTwice => (
                 "P3",
                 "nothing is made twice unless two lists without a gap were seen since",
+            ),
+            Self::BesideTwin => (
+                "P3",
+                "nothing is made beside a record with the same text that a list has shown since",
             ),
             Self::Untold => ("P3", "each further record of a declaration is reported"),
             Self::NotOurs => (
@@ -162,6 +167,8 @@ pub(super) enum Asked {
     NotADraft(usize, Content),
     Gone,
     Candidates(Vec<usize>),
+    OtherRecord(usize),
+    NotAdopted(usize),
     NotAfterPassed,
     /// Any other thing that is too late.
     MovementPassed,
@@ -192,6 +199,8 @@ struct Declared {
     unclear_since: Option<u64>,
     unreadable_since: Option<u64>,
     unanswered: u8,
+    /// The records that were listed when a person spoke of it as new, by their bits.
+    knows: u32,
     /// Whether a creation ever got no clear answer.
     has_lost: bool,
     /// The records that a person named as the declaration.
@@ -235,6 +244,12 @@ impl Laws {
         for (seen, value) in self.said[record].iter_mut().zip(content.fields) {
             *seen |= bit(value);
         }
+    }
+
+    /// A person speaks about a record whatever it holds.
+    pub(super) fn saw_all(&mut self, record: usize, content: Content) {
+        self.saw(record, content);
+        self.said[record] = [u8::MAX; FIELDS];
     }
 
     fn has_said(&self, record: usize, field: usize, value: u8) -> bool {
@@ -389,6 +404,11 @@ impl Laws {
         }
     }
 
+    /// What was listed when a person said that it is new, or that it is none of them.
+    pub(super) fn knows(&mut self, declaration: u64, listed: u32) {
+        self.of(declaration).knows |= listed;
+    }
+
     /// A request leaves. The service is as it is then.
     pub(super) fn departs(
         &mut self,
@@ -397,6 +417,7 @@ impl Laws {
         text: Option<Given>,
         given: Option<Given>,
         service: &Service,
+        listed: u32,
         user: &'static str,
         is_day_past: bool,
     ) {
@@ -432,7 +453,19 @@ impl Laws {
         let declared = self.of(declaration);
         declared.unanswered = declared.unanswered.saturating_add(1);
         declared.sent = Some(text);
+        let declared = declared.clone();
         let Some(at) = record else {
+            let is_new = |at: usize| listed & !declared.knows & (1 << at) > 0;
+            let records = service.records.iter().enumerate();
+            let mut twins = records.filter(|(at, record)| {
+                let is_theirs = record.maker == Author::Other && !record.is_deleted;
+                is_theirs && is_new(*at) && text.is_some_and(|text| text.is_all_of(record.content))
+            });
+            if let Some((at, _)) = twins.next() {
+                let how = format!("c{} has the same text", at + 1);
+                self.breaks(Law::BesideTwin, how);
+            }
+            let declared = self.of(declaration);
             if declared.creation.is_some_and(|lists| lists < 2) {
                 let how = "made again after fewer than two lists without a gap";
                 self.breaks(Law::MadeTwice, how.to_owned());
@@ -547,13 +580,9 @@ impl Laws {
     pub(super) fn takes(&mut self, declaration: u64, at: usize, service: &Service) {
         let declared = self.of(declaration).clone();
         let record = &service.records[at];
-        let is_all_of = |text: &Given| {
-            let mut fields = text.fields.iter().zip(record.content.fields);
-            fields.all(|(given, value)| given.unwrap_or(0) == value)
-        };
         let texts = declared.words.iter().map(|word| word.given);
         let mut texts = texts.chain(declared.sent.flatten());
-        let is_twin = declared.has_lost && texts.any(|text| is_all_of(&text));
+        let is_twin = declared.has_lost && texts.any(|text| text.is_all_of(record.content));
         let is_ours = match record.maker {
             Author::Us(maker) => maker == declaration,
             Author::Other => is_twin,
@@ -628,7 +657,9 @@ impl Laws {
                 let mut candidates = candidates.iter();
                 candidates.any(|candidate| others.contains(candidate))
             }
-            Asked::Gone | Asked::Changed(..) => false,
+            Asked::OtherRecord(_) | Asked::NotAdopted(_) | Asked::Gone | Asked::Changed(..) => {
+                false
+            }
         };
         if untrue {
             let how = format!("it is not so: {}", asked_in_words(asked));
@@ -751,11 +782,11 @@ impl Laws {
                 unclear_since,
                 unreadable_since,
                 unanswered,
+                knows,
                 has_lost,
                 named,
-                ..
             } = declared;
-            (has_lost, named).hash(into);
+            (knows, has_lost, named).hash(into);
             (deletes, withdraws, gave, creation, agreed, agreed_late).hash(into);
             (answered, refused, sent, unanswered).hash(into);
             let is_long = |since: &u64| now - since >= DAY;
@@ -816,6 +847,8 @@ fn asked_in_words(asked: &Asked) -> &'static str {
         Asked::NotADraft(..) => "it is no draft",
         Asked::Gone => "it is gone",
         Asked::Candidates(_) => "which record is it",
+        Asked::OtherRecord(_) => "is it the record of the reply",
+        Asked::NotAdopted(_) => "the chosen record is gone or taken",
         Asked::NotAfterPassed => "its time has passed",
         Asked::MovementPassed => "its day has passed",
         Asked::NoUsableAnswer => "no usable answer",

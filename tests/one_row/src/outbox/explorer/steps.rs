@@ -387,6 +387,7 @@ impl World {
             }
             let candidates = match self.screen(*id) {
                 Screen::Asked(Asked::Candidates(candidates)) => candidates,
+                Screen::Asked(Asked::OtherRecord(at) | Asked::NotAdopted(at)) => vec![at],
                 Screen::Asked(_) | Screen::Refused | Screen::Sent => Vec::new(),
                 _ => continue,
             };

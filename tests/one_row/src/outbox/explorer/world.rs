@@ -577,6 +577,7 @@ impl World {
             request.text().map(Given::of_text),
             given,
             &self.service,
+            self.listed(),
             self.user,
             self.is_day_past,
         );
@@ -803,18 +804,26 @@ impl World {
             },
             _ => return false,
         };
-        // A delete of a record shows what the copy has.
+        // A delete of a record shows what the copy has. Where it has nothing, it is a delete by the id alone.
         let seen = base.map(|record| {
-            let content = match &said {
-                Said::Delete => self.copy.get(&record).map(|copied| copied.content),
-                _ => None,
-            };
-            let there = self.service.records[record].content;
-            (record, content.unwrap_or(there))
+            let copied = self.copy.get(&record).map(|copied| copied.content);
+            let copied = copied.filter(|_| matches!(said, Said::Delete));
+            (
+                record,
+                copied.unwrap_or(self.service.records[record].content),
+            )
         });
         self.laws.happened();
+        if let (Said::Delete, Some((record, content))) = (said, seen)
+            && !self.copy.contains_key(&record)
+        {
+            self.laws.saw_all(record, content);
+        }
         self.laws
             .says(id, said, &screen, seen, not_after, self.user);
+        if known.is_none() || matches!(said, Said::Resend | Said::KeepMine) {
+            self.laws.knows(id, self.listed());
+        }
         let after = self.screen(id);
         self.laws.is_shown_after(id, said, &screen, &after);
         true
@@ -858,6 +867,11 @@ impl World {
         }
         self.laws.settles(row.id, None);
         Ok(Some(row.id))
+    }
+
+    /// The records that the local copy has, by their bits.
+    fn listed(&self) -> u32 {
+        self.copy.keys().fold(0, |listed, at| listed | 1 << at)
     }
 
     /// What the local copy shows of a record to somebody who deletes it.
@@ -1058,7 +1072,9 @@ fn asked(question: &Question) -> Asked {
             Asked::NotADraft(at, content)
         }
         Question::Gone => Asked::Gone,
-        Question::Candidates(_) | Question::OtherRecord(_) | Question::NotAdopted(_) => {
+        Question::OtherRecord(id) => Asked::OtherRecord(service::at(id)),
+        Question::NotAdopted(id) => Asked::NotAdopted(service::at(id)),
+        Question::Candidates(_) => {
             let candidates = question.candidates().iter();
             Asked::Candidates(candidates.map(|id| service::at(id)).collect())
         }
