@@ -75,7 +75,7 @@ impl Files {
             return Ok(None);
         };
         let read =
-            || -> Result<SavedForm, Failure> { Ok(serde_json::from_slice(&fs::read(file)?)?) };
+            || -> Result<SavedForm, Failure> { Ok(serde_json::from_str(&cli::read_text(file)?)?) };
         read().map(Some).map_err(|error| Unusable::new(file, error))
     }
 

@@ -9,7 +9,7 @@
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::panic;
 use std::path::{Path, PathBuf};
 use std::process::{self, ExitCode};
@@ -124,6 +124,24 @@ impl Error for Unusable {}
 pub(crate) fn is_absent(file: &Path) -> bool {
     let folder = file.parent().filter(|folder| folder.as_os_str() != "");
     file.file_name().is_some() && !file.exists() && folder.is_none_or(Path::exists)
+}
+
+/// How much of a file is read: a profile, a form or a list of servers has some KB.
+const LARGEST: u64 = 16 << 20;
+
+/// The text of a file that an argument names. A device or a pipe, also behind a link, may have no end.
+pub(crate) fn read_text(file: &Path) -> io::Result<String> {
+    let invalid = |problem| io::Error::new(io::ErrorKind::InvalidData, problem);
+    let opened = File::open(file)?;
+    if !opened.metadata()?.is_file() {
+        return Err(invalid("is not a file that can be read"));
+    }
+    let mut bytes = Vec::new();
+    opened.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(invalid("has more than 16 MB, which are not read"));
+    }
+    String::from_utf8(bytes).map_err(|_| invalid("is not text in UTF-8"))
 }
 
 /// Replaces a file atomically: an interruption leaves the old or the new one.

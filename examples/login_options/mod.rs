@@ -1,9 +1,9 @@
 //! The options of `login` and `access_token`.
 
+use std::env;
 use std::error::Error as _;
 use std::iter::successors;
 use std::path::PathBuf;
-use std::{env, fs};
 
 use envd_sdk::auth::{
     FileStore, Provider, ProviderBuilder, StoreError, StoreErrorKind, TokenManager,
@@ -258,7 +258,7 @@ impl Options {
         let listener = listener.redirect_uri(address);
         Ok(match certificate {
             Some(file) => {
-                let text = fs::read_to_string(&file);
+                let text = cli::read_text(file.as_ref());
                 let unusable = |problem| cli::Unusable::new(file.as_ref(), problem);
                 listener.certificate(text.map_err(unusable)?)
             }

@@ -1,6 +1,5 @@
 //! The state between runs.
 
-use std::fs;
 use std::path::Path;
 
 use envd_sdk::model::{Day, Jurisdiction, Position, Timestamp};
@@ -28,7 +27,8 @@ impl Resume {
     }
 
     pub(crate) fn read(file: &Path) -> Result<Self, Failure> {
-        let read = || -> Result<Self, Failure> { Ok(serde_json::from_slice(&fs::read(file)?)?) };
+        let read =
+            || -> Result<Self, Failure> { Ok(serde_json::from_str(&cli::read_text(file)?)?) };
         read().map_err(|error| Unusable::new(file, error).into())
     }
 

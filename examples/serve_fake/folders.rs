@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use envd_sdk::fake::{UserRecord, World};
 use serde_json::Value;
 
-use super::cli::Failure;
+use super::cli::{self, Failure};
 
 /// Reads a world from the files of a folder. Each part may be missing: `user-details*.json` (replies of `userDetails`),
 /// `account-pics.json` (from account to PIC), `questions.json`, `consignments/*.json` (variables of a save) and
@@ -86,7 +86,7 @@ fn read_if_present(path: &Path) -> Result<Option<Value>, Failure> {
 }
 
 fn read(path: &Path) -> Result<Value, Failure> {
-    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let text = cli::read_text(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let value = serde_json::from_str(&text);
     value.map_err(|error| expected(path, &format!("JSON, but line {} is not", error.line())))
 }

@@ -16,7 +16,7 @@ use envd_sdk::profile::{ServiceProfile, Sourced};
 use envd_sdk::register::{Register, RegisterBuilder};
 use envd_sdk::{Client, ClientBuilder, Clock};
 
-use super::cli::Failure;
+use super::cli::{self, Failure};
 
 /// The settings that name another server.
 const SETTINGS: [&str; 13] = [
@@ -52,7 +52,7 @@ pub(crate) fn profile() -> Result<ServiceProfile, Failure> {
     let Some(file) = optional("ENVD_PROFILE") else {
         return Ok(ServiceProfile::default());
     };
-    let text = fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
+    let text = cli::read_text(Path::new(&file)).map_err(|error| format!("{file}: {error}"))?;
     Ok(ServiceProfile::from_json(&text).map_err(|error| format!("{file}: {error}"))?)
 }
 

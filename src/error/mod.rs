@@ -136,9 +136,9 @@ impl Error {
         Self::said(kind, what).with_passes(true).with_sent(was_sent)
     }
 
-    /// No connection could be made, and the cause is known. The clause follows the words of [`no_reply`](Self::no_reply).
-    pub(crate) fn not_connected(cause: ConnectCause, clause: &str) -> Self {
-        let what = format!("no connection could be made: {clause}");
+    /// No connection could be made, and the cause is known. `words` follow those of [`no_reply`](Self::no_reply).
+    pub(crate) fn not_connected(cause: ConnectCause, words: &str) -> Self {
+        let what = format!("no connection could be made: {words}");
         let mut error = Self::said(ErrorKind::Connect, what).with_passes(true);
         error.parts().connect_cause = Some(cause);
         error

@@ -69,6 +69,9 @@ impl FakeRegister {
         let mut properties = self.world.properties.iter();
         let found = properties.find(|property| equals(&property["PIC"], pic));
         let Some(property) = found else {
+            if self.profile.empty_not_found.value == Some(true) {
+                return Some(FakeReply::empty(404));
+            }
             let message = format!("No property has the PIC {pic}.");
             return Some(FakeReply::json(404, &json!({"Message": message})));
         };

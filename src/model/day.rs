@@ -49,29 +49,30 @@ impl Day {
     }
 
     /// The day that a person means who types it: the year last or first, and the day before the month where the year is last; the
-    /// month in digits or by its English name, and two digits of a year for one from 2000 on. `None` for another text, and for a day
-    /// that the calendar does not have.
+    /// month in digits or by its English name, which may come first, and two digits of a year for one from 2000 on. `None` for
+    /// another text, for a day that the calendar does not have, and for a day of the week on which it does not fall.
     ///
     /// ```
     /// use envd_sdk::model::Day;
     ///
     /// let day = Day::parse("2026-11-21")?;
-    /// for typed in ["21/11/2026", "21.11.26", " 21 Nov 2026 ", "2026-11-21"] {
+    /// for typed in ["21/11/2026", "21.11.26", "Sat 21st Nov 2026", "2026-11-21"] {
     ///     assert_eq!(Day::from_typed(typed), Some(day));
     /// }
     /// assert_eq!(Day::from_typed("30/2/2026"), None);
     /// # Ok::<(), envd_sdk::model::TextError>(())
     /// ```
     pub fn from_typed(text: &str) -> Option<Self> {
-        let parts = text.split(|character: char| !character.is_alphanumeric());
-        let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
-        let [first, month, last] = parts[..] else {
+        let mut parts = parts_of(text)?;
+        let weekday = parts.iter().position(|part| weekday_named(part).is_some());
+        let weekday = weekday.and_then(|at| weekday_named(parts.remove(at)));
+        let [first, second, third] = parts[..] else {
             return None;
         };
-        let (year, day) = if first.len() == 4 {
-            (first, last)
-        } else {
-            (last, first)
+        let (year, month, day) = match first.len() {
+            _ if month_named(first).is_some() => (third, first, second),
+            4 => (first, second, third),
+            _ => (third, second, first),
         };
         let century = match year.len() {
             2 => 2000,
@@ -80,7 +81,11 @@ impl Day {
         };
         let year = century + year.parse::<i32>().ok()?;
         let month = month.parse().ok().or_else(|| month_named(month))?;
-        Self::new(year, month, day.parse().ok()?)
+        let day = Self::new(year, month, day.parse().ok()?)?;
+        // One of the two is a mistake.
+        weekday
+            .is_none_or(|weekday| day.0.weekday().num_days_from_monday() == weekday)
+            .then_some(day)
     }
 
     /// A day by its numbers; `None` when the calendar has no such day, or the year is not one of 1 to 9999: the form
@@ -160,6 +165,58 @@ impl Day {
     pub(crate) fn from_naive(day: NaiveDate) -> Option<Self> {
         (1..=9999).contains(&day.year()).then_some(Self(day))
     }
+}
+
+/// The numbers and words of a day; not the words between them, nor the ending of an ordinal number, as in "21st of November".
+fn parts_of(text: &str) -> Option<Vec<&str>> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    let mut is_behind_number = false;
+    while let Some(first) = rest.chars().next() {
+        let is_number = first.is_ascii_digit();
+        if !is_number && !first.is_alphabetic() {
+            // Digits of other scripts are no separators.
+            if first.is_alphanumeric() {
+                return None;
+            }
+            rest = rest.get(first.len_utf8()..)?;
+            is_behind_number = false;
+            continue;
+        }
+        let is_end = |it: char| {
+            if is_number {
+                !it.is_ascii_digit()
+            } else {
+                !it.is_alphabetic()
+            }
+        };
+        let (part, behind) = rest.split_at(rest.find(is_end).unwrap_or(rest.len()));
+        rest = behind;
+        let lower = part.to_lowercase();
+        let is_ordinal = is_behind_number && ["st", "nd", "rd", "th"].contains(&lower.as_str());
+        if !is_ordinal && !["of", "the"].contains(&lower.as_str()) {
+            parts.push(part);
+        }
+        is_behind_number = is_number;
+    }
+    Some(parts)
+}
+
+/// The day of the week with an English name, of which the first three letters will do, from 0 for Monday.
+fn weekday_named(name: &str) -> Option<u32> {
+    let days = [
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+    ];
+    let name = name.to_lowercase();
+    let mut numbered = (0..).zip(days);
+    let (number, _) = numbered.find(|(_, day)| name.len() > 2 && day.starts_with(&name))?;
+    Some(number)
 }
 
 /// The month with an English name, of which the first three letters will do.

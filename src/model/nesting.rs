@@ -46,7 +46,6 @@ impl<T> Nesting<T> {
     }
 
     /// The values that are kept, the outermost first.
-    #[cfg(feature = "client")]
     pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
         self.open.iter()
     }

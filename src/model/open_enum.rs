@@ -37,6 +37,7 @@ macro_rules! open_enum {
             Unrecognized(String),
         }
 
+        #[allow(deprecated)] // A schema may deprecate a value.
         impl $name {
             /// All values that this version knows.
             pub const KNOWN: &'static [Self] = &[$(Self::$variant),*];

@@ -8,7 +8,7 @@ use crate::secret::Secret;
 
 /// The address of the printed declaration. It carries a token in its query, so it is a secret (seen in `location_4.4.0`, `guide::sources`).
 ///
-/// `Debug` shows nothing of it, `Serialize` leaves the query out, and [`expose`](Self::expose) shows all of it. [`Client::pdf`](crate::Client::pdf) downloads the
+/// `Debug` shows nothing of it, `Serialize` leaves out the query and the user, and [`expose`](Self::expose) shows all of it. [`Client::pdf`](crate::Client::pdf) downloads the
 /// declaration.
 ///
 /// ```
@@ -35,9 +35,23 @@ impl PdfUrl {
         self.0.expose()
     }
 
-    /// The address without its query.
-    pub fn without_token(&self) -> &str {
-        self.expose().split(['?', '#']).next().unwrap_or_default()
+    /// The address without its query, and without the user and password that may stand before its host. Empty for a text with
+    /// an `@` that is no address with a scheme and `//`.
+    pub fn without_token(&self) -> String {
+        let address = self.expose().split(['?', '#']).next().unwrap_or_default();
+        let is_scheme = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        match address.split_once("://") {
+            Some((scheme, rest)) if is_scheme(scheme) => {
+                // Browsers take any number of slashes, in either direction (URL Standard, section 4.4).
+                let rest = rest.trim_start_matches(['/', '\\']);
+                let end = rest.find(['/', '\\']).unwrap_or(rest.len());
+                let (authority, path) = rest.split_at(end);
+                let host = authority.rsplit('@').next().unwrap_or_default();
+                format!("{scheme}://{host}{path}")
+            }
+            _ if address.contains('@') => String::new(),
+            _ => address.to_owned(),
+        }
     }
 }
 
@@ -83,7 +97,32 @@ mod tests {
         for url in [&url, &PdfUrl::from(address)] {
             assert_eq!(format!("{url:?}"), "PdfUrl([redacted])");
         }
-        assert!(!serde_json::to_string(&url).unwrap().contains("t0ken"));
         assert!(url.expose().ends_with("t0ken"));
+        for (address, written) in [
+            (url.expose(), "https://print.example/C-1/$print"),
+            (
+                "https://print.example/a@b#t0ken",
+                "https://print.example/a@b",
+            ),
+            (
+                "https://sam:t0ken@print.example:8443/x?a@b",
+                "https://print.example:8443/x",
+            ),
+            ("https://t0ken@sam@print.example", "https://print.example"),
+            (
+                "https:///sam:t0ken@print.example/x",
+                "https://print.example/x",
+            ),
+            ("https:\\\\sam:t0ken@print.example\\x", ""),
+            ("https:sam:t0ken@print.example/x", ""),
+            ("//sam:t0ken@print.example/x", ""),
+            ("ht\ttps://sam:t0ken@print.example/x", ""),
+            ("t0ken@://print.example/x", ""),
+            ("/C-1/print", "/C-1/print"),
+        ] {
+            let url = PdfUrl::from(address);
+            let json = serde_json::to_string(&url).unwrap();
+            assert_eq!(json, format!("{written:?}"), "{address}");
+        }
     }
 }

@@ -253,6 +253,9 @@ pub struct RegisterProfile {
     pub status_codes: Sourced<BTreeMap<String, String>>,
     /// How the reply to a look-up shows its record. The client reads all of them.
     pub record_shape: Sourced<RecordShape>,
+    /// Whether a reply of status 404 without a body, at the address of a PIC, says that there is no such property. `None`: not
+    /// known; it counts once the client has had a good answer of the same register, since a wrong address looks the same.
+    pub empty_not_found: Sourced<Option<bool>>,
     /// How requests are authenticated.
     pub authentication: Sourced<RegisterAuthentication>,
 }

@@ -18,9 +18,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 
-use crate::model::Role;
 use crate::model::json_path::path_of;
-use crate::model::json_text;
+use crate::model::{OneLine, Role, json_text};
 
 /// Where an entry of a [`ServiceProfile`] comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -152,14 +151,18 @@ impl ServiceProfile {
     ///
     /// When the text is no JSON, or has a member that is none of a profile or of another type, or an entry that cannot hold: an
     /// address that is neither https nor one of this machine, a largest page of 0, a `recordAt` of more than 32 parts. The error
-    /// names the entry, and the line and column of one that cannot be read.
+    /// names the entry, and the line and column of one that cannot be read. Names of the text are shown with control characters
+    /// escaped.
     pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
         let profile: Self = json_text::from_str(text).map_err(|error| {
             let path = path_of(text, &error);
             // The position stays at the end.
-            serde_json::Error::custom(format!("{path}: {error}").trim_start_matches(": "))
+            let what = format!("{path}: {error}");
+            serde_json::Error::custom(OneLine(what.trim_start_matches(": ")))
         })?;
-        profile.check().map_err(serde_json::Error::custom)?;
+        profile
+            .check()
+            .map_err(|what| serde_json::Error::custom(OneLine(&what)))?;
         Ok(profile)
     }
 
@@ -282,6 +285,24 @@ mod tests {
             let error = ServiceProfile::from_json(row[0]).unwrap_err().to_string();
             let is_named = error.contains(row[1]) && error.contains("line 1");
             assert!(is_named, "{row:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn names_of_the_text_control_no_terminal() {
+        for text in [
+            r#"{"\u001b[2J\u202e": 1}"#,
+            r#"{"lists": {"order": {"value": "\u001b[2J\nFORGED", "source": "seen"}}}"#,
+            r#"{"roles": {"value": {"\u001b[2J\n": 5}}}"#,
+            &format!(
+                r#"{{"operations": {{"\u001b[2J\n": {{"value": {{"recordAt": "{}"}}}}}}}}"#,
+                "/a".repeat(40)
+            ),
+        ] {
+            let error = ServiceProfile::from_json(text).unwrap_err();
+            let shown = error.to_string();
+            assert!(shown.contains(r"\u{1b}[2J"), "{shown}");
+            assert!(!shown.chars().any(|it| it.is_control() || it == '\u{202e}'));
         }
     }
 

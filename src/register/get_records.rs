@@ -1,6 +1,8 @@
 //! A request of the register, and the records of its reply (spec 2.10).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 use serde::de::{Error as _, IgnoredAny};
@@ -25,11 +27,47 @@ pub(super) struct GetRecords {
     /// For traces, which must not show the address with its search values.
     kind: &'static str,
     pub(super) since: Option<HeaderValue>,
+    register: Arc<KnownRegister>,
+}
+
+/// What a client knows about its register; shared by the clients of all its users.
+pub(super) struct KnownRegister {
+    /// [`RegisterProfile::empty_not_found`](crate::profile::RegisterProfile::empty_not_found)
+    pub(super) empty_not_found: Option<bool>,
+    /// Whether a reply of the register could be read.
+    pub(super) has_answered: AtomicBool,
+}
+
+impl KnownRegister {
+    /// Whether status 404 without a body is the register's word for a PIC that it does not have, as a service on ASP.NET says
+    /// it. A proxy or another service answers a wrong address in the same way.
+    fn is_not_found(&self, reply: &Reply) -> bool {
+        let is_empty = reply.status == 404 && reply.body.trim_ascii().is_empty();
+        let has_answered = self.has_answered.load(Ordering::Relaxed);
+        is_empty && self.empty_not_found.unwrap_or(has_answered)
+    }
 }
 
 impl GetRecords {
-    pub(super) fn new(kind: &'static str, since: Option<HeaderValue>) -> Self {
-        Self { kind, since }
+    /// A look-up of one PIC, at its own address.
+    const LOOK_UP: &str = "lookup";
+
+    pub(super) fn look_up(since: Option<HeaderValue>, register: Arc<KnownRegister>) -> Self {
+        let kind = Self::LOOK_UP;
+        Self {
+            kind,
+            since,
+            register,
+        }
+    }
+
+    pub(super) fn search(since: Option<HeaderValue>, register: Arc<KnownRegister>) -> Self {
+        let kind = "search";
+        Self {
+            kind,
+            since,
+            register,
+        }
     }
 
     pub(super) fn request(&self, url: Url) -> Request {
@@ -68,8 +106,12 @@ impl SentOperation for GetRecords {
             200..=299 => {
                 let modified = last_modified(&reply);
                 let mut subset = decode(reply)?;
+                self.register.has_answered.store(true, Ordering::Relaxed);
                 subset.last_modified = modified;
                 Ok(IfModified::changed(subset, modified))
+            }
+            _ if self.kind == Self::LOOK_UP && self.register.is_not_found(&reply) => {
+                Err(Error::http(reply.received().of_service()))
             }
             _ => Err(reply.into_error()),
         }
@@ -385,6 +427,8 @@ fn is_property(record: &RawValue) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use equipment::script::rows;
+
     use crate::graphql::tests::random::{break_value, list_values};
     use crate::transport::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 
@@ -480,6 +524,53 @@ mod tests {
         assert_eq!(read(1_001).err().unwrap().kind(), ErrorKind::Decode);
     }
 
+    /// What the profile says, whether the register has answered before, and the body of the 404.
+    const EMPTY_NOT_FOUND: &str = "
+        -     | no  |       | NoAnswer
+        -     | yes |       | NotFound
+        -     | yes | blank | NotFound
+        -     | yes | page  | NoAnswer
+        true  | no  |       | NotFound
+        true  | yes | page  | NoAnswer
+        false | yes |       | NoAnswer
+    ";
+
+    #[test]
+    fn an_empty_404_is_not_found_as_the_profile_says_or_after_a_good_answer() {
+        for row in rows(EMPTY_NOT_FOUND) {
+            let register = Arc::new(KnownRegister {
+                empty_not_found: row[0].parse().ok(),
+                has_answered: AtomicBool::new(false),
+            });
+            let look_up = GetRecords::look_up(None, Arc::clone(&register));
+            let search = GetRecords::search(None, register);
+            let of_status = |status: u16, body: &'static str| Reply {
+                status,
+                headers: HeaderMap::new(),
+                body: body.into(),
+            };
+            if row[1] == "yes" {
+                search.decode_reply(of_status(200, "[]")).ok().unwrap();
+            } else {
+                look_up
+                    .decode_reply(of_status(200, "<html>"))
+                    .err()
+                    .unwrap();
+            }
+            let body = match row[2] {
+                "blank" => " \r\n",
+                "page" => "<html>No such page",
+                _ => "",
+            };
+            let error = look_up.decode_reply(of_status(404, body)).err().unwrap();
+            assert_eq!(format!("{:?}", error.kind()), row[3], "{row:?}");
+            assert_eq!(error.is_retryable(), row[3] == "NoAnswer", "{row:?}");
+            // A search has an address of its own: an empty 404 there is never an answer.
+            let error = search.decode_reply(of_status(404, body)).err().unwrap();
+            assert_eq!(error.kind(), ErrorKind::NoAnswer, "{row:?}");
+        }
+    }
+
     #[test]
     fn another_object_is_not_an_empty_page() {
         for (body, path) in [
@@ -509,6 +600,7 @@ mod tests {
             "\u{feff}{\"Value\": {}}",
             "[]",
             r#"{"Value": []}"#,
+            r#"{"Value": {"Value": {"SubSet": []}}}"#,
             r#"{"Value": {"SubSet": null}}"#,
             r#"{"Value": {"Offset": 0, "Limit": 10, "Total": 0}}"#,
             r#"{"Value": {"Total": 0, "Facets": []}}"#,
@@ -527,7 +619,6 @@ mod tests {
             (r#"{"SubSet": [@], "Total": 1}"#, Some(1)),
             (r#"{"Value": [@]}"#, None),
             (r#"{"Value": @}"#, None),
-            (r#"{"Value": {"Value": {"SubSet": [@]}}}"#, None),
             ("[@]", None),
             ("@", None),
         ] {

@@ -39,7 +39,8 @@ use crate::transport::header::HeaderValue;
 pub enum Lookup {
     /// The property.
     Found(Box<Property>),
-    /// The register has no such property (status 404, with a body in JSON or XML).
+    /// The register has no such property: status 404 with a body in JSON or XML, or with none, as the profile says or after a
+    /// good answer of the register ([`RegisterProfile::empty_not_found`](crate::profile::RegisterProfile::empty_not_found)).
     NotFound,
     /// A reply without a record, and no `Total` that announces one: most likely there is none, which the specification does
     /// not show.
@@ -125,7 +126,7 @@ impl Register {
     ) -> Call<T> {
         let register = self.clone();
         let work = since.map(|since| {
-            let get = GetRecords::new("lookup", since);
+            let get = GetRecords::look_up(since, Arc::clone(&self.0.known));
             let request = Box::new(get.request(self.0.address.property(pic)));
             let send = move |request, settings: Arc<Settings>| async move {
                 let cache = register.0.cache.as_ref().filter(|_| get.since.is_none());
@@ -137,7 +138,7 @@ impl Register {
                     Ok(reply) => reply.try_map(|subset| {
                         lookup_of(subset, pic).map_err(|error| error.with_operation(OPERATION))
                     })?,
-                    // A web page or an empty body with that status is not the register's word, and of another kind.
+                    // A web page with that status is not the register's word, and of another kind.
                     Err(error) if error.kind() == ErrorKind::NotFound => {
                         IfModified::changed(Lookup::NotFound, None)
                     }

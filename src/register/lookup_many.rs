@@ -145,6 +145,12 @@ fn inputs(texts: impl IntoIterator<Item = impl AsRef<str>>) -> Vec<Input> {
     inputs
 }
 
+/// Why a text is no PIC; names an invisible character in it.
+fn why_invalid(text: &str) -> String {
+    let error = Pic::parse(text).err();
+    error.map_or_else(String::new, |error| error.to_string())
+}
+
 impl LookupMany {
     pub(super) fn new(
         register: Register,
@@ -219,9 +225,9 @@ impl LookupMany {
             };
             async move {
                 let look_up = |pic: Pic| Task::spawn(shared.look_up(pic));
-                let result = match input.pic {
-                    Ok(pic) => result.get_or_init(|| look_up(pic)).await.clone(),
-                    Err(_) => Err(Error::config("a PIC has 8 letters or digits")),
+                let result = match &input.pic {
+                    Ok(pic) => result.get_or_init(|| look_up(*pic)).await.clone(),
+                    Err(text) => Err(Error::config(why_invalid(text))),
                 };
                 (position, input, result)
             }

@@ -63,7 +63,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use self::address::Address;
-use self::get_records::{GetValue, get};
+use self::get_records::{GetValue, KnownRegister, get};
 use self::lookup::LookupCache;
 use crate::auth::TokenSource;
 use crate::send::{Call, Sender, Settings};
@@ -96,6 +96,7 @@ struct RegisterParts {
     sender: Sender,
     cache: Option<LookupCache>,
     first_page_index: AtomicU32,
+    known: Arc<KnownRegister>,
     /// Codes of a status, by its name.
     status_codes: BTreeMap<String, String>,
 }
@@ -134,6 +135,7 @@ impl Register {
             sender: self.0.sender.with_token_source(source),
             cache: self.0.cache.as_ref().map(LookupCache::emptied),
             first_page_index: AtomicU32::new(self.0.first_page_index.load(Ordering::Relaxed)),
+            known: Arc::clone(&self.0.known),
             status_codes: self.0.status_codes.clone(),
         }))
     }

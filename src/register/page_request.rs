@@ -260,7 +260,7 @@ impl Register {
                 search.checked(&self.0.status_codes)?,
                 self.first_page_index(),
             );
-            let get = GetRecords::new("search", Some(since));
+            let get = GetRecords::search(Some(since), Arc::clone(&self.0.known));
             let request = Box::new(get.request(self.0.address.search(&search, index)));
             let send = move |request, settings: Arc<Settings>| async move {
                 let reply = register.0.sender.send(&get, request, &settings).await?;
@@ -332,7 +332,7 @@ impl Register {
     }
 
     async fn get_page(&self, search: &PropertySearch, index: Option<u32>) -> Result<Subset> {
-        let get = GetRecords::new("search", None);
+        let get = GetRecords::search(None, Arc::clone(&self.0.known));
         let request = Box::new(get.request(self.0.address.search(search, index)));
         let settings = Settings::default();
         let reply = self.0.sender.send(&get, request, &settings).await?;

@@ -132,7 +132,7 @@ impl PropertySearch {
             match *name {
                 "PIC" => match Pic::parse(value) {
                     Ok(pic) => *value = pic.into(),
-                    Err(_) => return Err(Error::config("PIC must have 8 letters or digits")),
+                    Err(error) => return Err(Error::config(format!("the field PIC: {error}"))),
                 },
                 "Postcode" if value.len() != 4 || !value.bytes().all(|b| b.is_ascii_digit()) => {
                     return Err(Error::config("Postcode must have four digits"));

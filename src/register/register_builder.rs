@@ -1,10 +1,11 @@
 //! Settings of the register's client.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::time::Duration;
 
 use super::address::Address;
+use super::get_records::KnownRegister;
 use super::lookup::LookupCache;
 use super::{Register, RegisterParts, UNKNOWN};
 use crate::auth::TokenSource;
@@ -136,6 +137,10 @@ impl RegisterBuilder {
             address,
             cache,
             first_page_index: AtomicU32::new(first_page_index.unwrap_or(UNKNOWN)),
+            known: Arc::new(KnownRegister {
+                empty_not_found: self.profile.empty_not_found.value,
+                has_answered: AtomicBool::new(false),
+            }),
             status_codes: self.profile.status_codes.value,
         })))
     }

@@ -72,30 +72,30 @@ fn not_connected(source: &reqwest::Error, through_proxy: bool) -> Option<Error> 
     }
     let of_connection = || causes(source).filter_map(|error| error.downcast_ref::<io::Error>());
     let fault = of_connection().find_map(tls::certificate_fault);
-    let is_unknown_name = causes(source).any(|error| error.is::<NameNotResolved>());
+    let is_unknown_name = causes(source).any(<dyn std::error::Error>::is::<NameNotResolved>);
     let is_refused = of_connection().any(|error| error.kind() == io::ErrorKind::ConnectionRefused);
-    let (cause, clause) = if let Some(fault) = fault {
+    let (cause, words) = if let Some(fault) = fault {
         let (ours, monotonic) = (SystemTime::now(), Clock::system().monotonic());
         of_certificate(&fault, ours, LAST_SERVER.now(monotonic))
     } else if through_proxy {
-        let clause = if is_unknown_name {
+        let words = if is_unknown_name {
             "the name of the proxy cannot be resolved"
         } else if is_refused {
             "the proxy cannot be reached"
         } else {
             "the proxy wants another user name or password, or does not connect to the server"
         };
-        (ConnectCause::Proxy, clause.to_owned())
+        (ConnectCause::Proxy, words.to_owned())
     } else if is_unknown_name {
-        let clause = "the name of the server cannot be resolved";
-        (ConnectCause::NameNotResolved, clause.to_owned())
+        let words = "the name of the server cannot be resolved";
+        (ConnectCause::NameNotResolved, words.to_owned())
     } else if is_refused {
-        let clause = "the server's machine refuses the connection";
-        (ConnectCause::Refused, clause.to_owned())
+        let words = "the server's machine refuses the connection";
+        (ConnectCause::Refused, words.to_owned())
     } else {
         return None;
     };
-    Some(Error::not_connected(cause, &clause))
+    Some(Error::not_connected(cause, &words))
 }
 
 /// Names the fault of a server's certificate. `ours` is the clock of this computer, `server` that of the server that replied last.
@@ -109,26 +109,26 @@ fn of_certificate(
         CertificateFault::NotValidYet(at) => format!("is not valid yet ({})", minute(*at)),
         CertificateFault::Dates => "has expired or is not valid yet".to_owned(),
         CertificateFault::Name => {
-            let clause = "the server's certificate is for another name";
-            return (ConnectCause::CertificateName, clause.to_owned());
+            let words = "the server's certificate is for another name";
+            return (ConnectCause::CertificateName, words.to_owned());
         }
         CertificateFault::Authority => {
-            let clause = "the authority of the server's certificate is not trusted here";
-            return (ConnectCause::CertificateAuthority, clause.to_owned());
+            let words = "the authority of the server's certificate is not trusted here";
+            return (ConnectCause::CertificateAuthority, words.to_owned());
         }
         CertificateFault::Other => {
-            let clause = "the server's certificate cannot be used";
-            return (ConnectCause::Certificate, clause.to_owned());
+            let words = "the server's certificate cannot be used";
+            return (ConnectCause::Certificate, words.to_owned());
         }
     };
     let compared = server.map_or_else(String::new, |server| {
         format!(", {} the last reply of a server", difference(ours, server))
     });
-    let clause = format!(
+    let words = format!(
         "the server's certificate {what}, or this computer's clock is wrong: it says {}{compared}",
         minute(ours)
     );
-    (ConnectCause::CertificateDates, clause)
+    (ConnectCause::CertificateDates, words)
 }
 
 /// An instant in UTC, to the minute.
@@ -204,7 +204,7 @@ mod tests {
         let unknown = format!("http://{}.example", "a".repeat(64));
         let refusing = format!("http://{}", equipment::refusing_address());
         let server = "https://api.example".to_owned();
-        for (server, proxy, cause, clause) in [
+        for (server, proxy, cause, words) in [
             (
                 &unknown,
                 None,
@@ -235,7 +235,7 @@ mod tests {
             let url = Url::parse(server).unwrap();
             let error = http.send(Request::get(url)).await.err().unwrap();
             assert_eq!(error.connect_cause(), Some(cause), "{}", error.report());
-            assert!(error.to_string().contains(clause), "{error}");
+            assert!(error.to_string().contains(words), "{error}");
         }
     }
 
@@ -263,12 +263,9 @@ mod tests {
                  step with the last reply of a server",
             ),
         ] {
-            let (cause, clause) = of_certificate(&fault, at(19_519), server);
-            assert_eq!(
-                (cause, &*clause),
-                (ConnectCause::CertificateDates, expected)
-            );
-            let error = Error::not_connected(cause, &clause)
+            let (cause, words) = of_certificate(&fault, at(19_519), server);
+            assert_eq!((cause, &*words), (ConnectCause::CertificateDates, expected));
+            let error = Error::not_connected(cause, &words)
                 .with_operation("createOrSaveConsignment")
                 .with_attempts(4);
             let shown = error.to_string();

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Sentences;
 use super::format::excerpt;
-use crate::model::{Day, QuestionId, Severity, input_path};
+use crate::model::{Day, OneLine, QuestionId, Severity, input_path};
 
 /// What would have been right, where the rule has a parameter: see [`Finding::expected`](super::Finding::expected).
 ///
@@ -275,7 +275,7 @@ impl fmt::Display for QuestionRef {
 
 /// One thing that is wrong with a consignment.
 ///
-/// `Display` is the message. `Debug` leaves the texts out, because they repeat what the user entered.
+/// `Display` is the message on one line, with control characters escaped. `Debug` leaves the texts out, because they repeat what the user entered.
 ///
 /// ```
 /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
@@ -434,7 +434,8 @@ impl Finding {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        // It may repeat a text of the list or of the user.
+        write!(f, "{}", OneLine(&self.message))
     }
 }
 

@@ -6,7 +6,7 @@ use crate::model::visible_text::trimmed;
 
 impl ItemKind {
     /// The answer that a person means by a text: `1,200` is the number 1200, `21/11/2026` the date 2026-11-21
-    /// ([`Day::from_typed`]), `11/2026` the month 2026-11, and `5.15 pm` the time 17:15. Another text comes back without the space
+    /// ([`Day::from_typed`]), `11/2026` the month 2026-11, and `5.15 p.m.` or `17h15` the time 17:15. Another text comes back without the space
     /// around it.
     ///
     /// ```
@@ -56,34 +56,50 @@ fn month(text: &str) -> Option<String> {
     Some(format!("{}-{:02}", day.year(), day.month()))
 }
 
-/// A time of the day, with a colon or a point between hour and minute or nothing, and am or pm after it.
+/// A time of the day: hour and minute with a colon, a point, an h or nothing between them, perhaps seconds, and am or pm, hours or
+/// noon after it.
 fn time(text: &str) -> Option<String> {
     let lower = text.to_lowercase();
-    let (digits, half) = match (lower.strip_suffix("am"), lower.strip_suffix("pm")) {
-        (Some(before), _) => (before.trim_end(), Some(0)),
-        (_, Some(before)) => (before.trim_end(), Some(12)),
-        _ => (lower.as_str(), None),
-    };
-    let (hour, minute) = match digits.split_once([':', '.']) {
-        Some(parts) => parts,
-        None if matches!(digits.len(), 3 | 4) && digits.is_ascii() => {
-            digits.split_at(digits.len() - 2)
+    let (digits, word) = lower.split_at(lower.find(char::is_alphabetic).unwrap_or(lower.len()));
+    let digits = digits.trim_end();
+    let word: String = word
+        .chars()
+        .filter(|it| !it.is_whitespace() && *it != '.')
+        .collect();
+    let parts: Vec<&str> = digits.split([':', '.']).map(str::trim).collect();
+    let is_compact = matches!(digits.len(), 3 | 4) && digits.is_ascii();
+    let minute_behind_h = word
+        .strip_prefix('h')
+        .filter(|minute| minute.starts_with(|it: char| it.is_ascii_digit()));
+    let (hour, minute, second) = match (&parts[..], minute_behind_h) {
+        ([""], _) if matches!(word.as_str(), "noon" | "midday") => return Some("12:00".to_owned()),
+        ([_], _) if is_compact => {
+            let (hour, minute) = digits.split_at(digits.len() - 2);
+            (hour, minute, "00")
         }
-        None if half.is_some() => (digits, "00"),
-        None => return None,
+        ([hour], Some(minute)) => (*hour, minute, "00"),
+        ([hour], None) if !word.is_empty() => (*hour, "00", "00"),
+        ([hour, minute], _) => (*hour, *minute, "00"),
+        ([hour, minute, second], _) => (*hour, *minute, *second),
+        _ => return None,
     };
-    let is_number =
-        |text: &str| matches!(text.len(), 1 | 2) && text.bytes().all(|it| it.is_ascii_digit());
-    if !is_number(hour) || !is_number(minute) || minute.len() != 2 {
-        return None;
-    }
-    let (hour, minute): (u8, u8) = (hour.parse().ok()?, minute.parse().ok()?);
-    let hour = match half {
-        Some(half) if (1..=12).contains(&hour) => hour % 12 + half,
-        Some(_) => return None,
-        None => hour,
+    let number = |text: &str, digits: std::ops::RangeInclusive<usize>| {
+        let is_number = digits.contains(&text.len()) && text.bytes().all(|it| it.is_ascii_digit());
+        text.parse::<u8>().ok().filter(|_| is_number)
     };
-    (hour < 24 && minute < 60).then(|| format!("{hour:02}:{minute:02}"))
+    let (hour, minute) = (number(hour, 1..=2)?, number(minute, 2..=2)?);
+    let second = number(second, 2..=2)?;
+    let hour = match word.as_str() {
+        "am" | "a" if (1..=12).contains(&hour) => hour % 12,
+        "pm" | "p" if (1..=12).contains(&hour) => hour % 12 + 12,
+        "noon" | "midday" if (hour, minute) == (12, 0) => 12,
+        "" | "h" => hour,
+        // "17 hours" may be a time that something took.
+        "hr" | "hrs" | "hours" if is_compact || parts.len() > 1 => hour,
+        _ if parts.len() == 1 && !is_compact && minute_behind_h.is_some() => hour,
+        _ => return None,
+    };
+    (hour < 24 && minute < 60 && second < 60).then(|| format!("{hour:02}:{minute:02}"))
 }
 
 #[cfg(test)]
@@ -107,6 +123,26 @@ mod tests {
             (ItemKind::Date, "21.11.26", "2026-11-21"),
             (ItemKind::Date, "1-2-2026", "2026-02-01"),
             (ItemKind::Date, "21 November 2026", "2026-11-21"),
+            (ItemKind::Date, "21st November 2026", "2026-11-21"),
+            (ItemKind::Date, "the 2ND of Nov. '26", "2026-11-02"),
+            (ItemKind::Date, "21nov2026", "2026-11-21"),
+            (ItemKind::Date, "November 21, 2026", "2026-11-21"),
+            (ItemKind::Date, "2026 Nov 21", "2026-11-21"),
+            (ItemKind::Date, "Sat 21/11/2026", "2026-11-21"),
+            (ItemKind::Date, "Saturday, 21 November 2026", "2026-11-21"),
+            (
+                ItemKind::Date,
+                "Saturday the 21st of November, 2026",
+                "2026-11-21",
+            ),
+            (ItemKind::Date, "21/11/2026 (Sat.)", "2026-11-21"),
+            (ItemKind::Date, "Tues 24.11.26", "2026-11-24"),
+            (ItemKind::Date, "Sun 21/11/2026", stays),
+            (ItemKind::Date, "Sat Sat 21/11/2026", stays),
+            (ItemKind::Date, "Nov 11 2026 21", stays),
+            (ItemKind::Date, "21st 11 st 2026", stays),
+            (ItemKind::Date, "21th11", stays),
+            (ItemKind::Date, "\u{ff12} 1/11/2026", stays),
             (ItemKind::Date, "2026-11-21", stays),
             (ItemKind::Date, "30/02/2026", stays),
             (ItemKind::Date, "11/21/2026", stays),
@@ -121,6 +157,34 @@ mod tests {
             (ItemKind::Time, "12:05am", "00:05"),
             (ItemKind::Time, "0515", "05:15"),
             (ItemKind::Time, "5 PM", "17:00"),
+            (ItemKind::Time, "5:15 p.m.", "17:15"),
+            (ItemKind::Time, "5:15\u{202f}P. M.", "17:15"),
+            (ItemKind::Time, "5:15 a.m", "05:15"),
+            (ItemKind::Time, "5p", "17:00"),
+            (ItemKind::Time, "05:15:00", "05:15"),
+            (ItemKind::Time, "5:15:00 pm", "17:15"),
+            (ItemKind::Time, "17.15.59", "17:15"),
+            (ItemKind::Time, "noon", "12:00"),
+            (ItemKind::Time, "12 Noon", "12:00"),
+            (ItemKind::Time, "12:00 midday", "12:00"),
+            (ItemKind::Time, "17h15", "17:15"),
+            (ItemKind::Time, "17 h 15", "17:15"),
+            (ItemKind::Time, "17H", "17:00"),
+            (ItemKind::Time, "1715 hrs", "17:15"),
+            (ItemKind::Time, "1715h", "17:15"),
+            (ItemKind::Time, "05:15 hours", "05:15"),
+            (ItemKind::Time, "1 noon", stays),
+            (ItemKind::Time, "midnight", stays),
+            (ItemKind::Time, "17 hours", stays),
+            (ItemKind::Time, "17h15 pm", stays),
+            (ItemKind::Time, "17h5", stays),
+            (ItemKind::Time, "17:15h30", stays),
+            (ItemKind::Time, "5 o'clock", stays),
+            (ItemKind::Time, "5:15:60", stays),
+            (ItemKind::Time, "5:15:00:00", stays),
+            (ItemKind::Time, "17 15", stays),
+            (ItemKind::Time, ":15 pm", stays),
+            (ItemKind::Time, "pm", stays),
             (ItemKind::Time, "14:30", stays),
             (ItemKind::Time, "13:00 pm", stays),
             (ItemKind::Time, "25:00", stays),

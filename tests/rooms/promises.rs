@@ -7,6 +7,7 @@ use super::{ends, files};
 /// Its rows are numbered, and their tests cite them as `Row N.` in a doc comment.
 const FAILURE_MODES: &str = include_str!("../../src/auth/failure_modes.md");
 const GUARANTEES: &str = include_str!("../guarantees.md");
+const SECURITY: &str = include_str!("../../SECURITY.md");
 
 /// The name of each function, with the doc comment above it.
 fn functions(source: &str) -> Vec<(&str, String)> {
@@ -81,6 +82,16 @@ fn every_promise_names_tests_that_exist() {
             missing.extend(Some(name).filter(|name| !tests.contains_key(*name)));
         }
     }
+    // The table of readers has six columns, the tests in the last.
+    let readers = rows(SECURITY).filter(|cells| cells.len() == 8 && cells[1] != "reader");
+    let mut count = 0;
+    for cells in readers {
+        count += 1;
+        let names = cells[6].split(", ").filter(|name| name.starts_with('`'));
+        let names = names.map(|name| name.trim_matches('`'));
+        missing.extend(names.filter(|name| !tests.contains_key(*name)));
+    }
+    assert!(count > 10, "{count} readers");
     assert!(missing.is_empty(), "{missing:#?}");
     for (at, cells) in rows(FAILURE_MODES).enumerate() {
         let citation = format!("Row {}.", at + 1);

@@ -66,6 +66,7 @@ filled in                | {"filledIn": {"value": ["consignee.name"]}}
 register from zero       | {"register": {"firstPageIndex": {"value": 0}}}
 register with codes      | {"register": {"statusCodes": {"value": {"Blocked": "X"}}}}
 a record under Value     | {"register": {"recordShape": {"value": "value"}}}
+an empty 404 for a PIC   | {"register": {"emptyNotFound": {"value": true}}}
 a bare record            | {"register": {"recordShape": {"value": "bare"}}}
 a bearer token           | {"register": {"authentication": {"value": "bearer"}}}
 a key                    | {"register": {"authentication": {"value": {"header": "x-api-key"}}}}

@@ -1,7 +1,5 @@
 //! The file of an application: its operations, and the types that the SDK does not have.
 
-use heck::ToSnakeCase;
-
 use crate::ir::{Operation, Program};
 use crate::names;
 use crate::rust::{Style, comment, debug, indent, open_enum};
@@ -16,7 +14,7 @@ const STYLE: Style = Style {
 
 /// An application need not use all that is written.
 const ALLOW: &str =
-    "#[allow(clippy::pedantic, dead_code, non_camel_case_types, unreachable_pub)]\n";
+    "#[allow(clippy::pedantic, dead_code, deprecated, non_camel_case_types, unreachable_pub)]\n";
 
 pub(crate) fn file(program: &Program) -> String {
     let version = env!("CARGO_PKG_VERSION");
@@ -40,7 +38,7 @@ pub(crate) fn file(program: &Program) -> String {
 /// The type of an operation, and the module with its variables and its reply.
 fn operation(operation: &Operation) -> String {
     let (name, kind) = (&operation.name, operation.kind);
-    let module = names::identifier(name.to_snake_case());
+    let module = names::module(name);
     let inside = Style {
         shared: "super::",
         ..STYLE

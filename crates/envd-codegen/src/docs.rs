@@ -1,5 +1,9 @@
 //! What rustdoc says of an element: its description in the schema, and the source that the description ends with.
 
+use apollo_compiler::ast::DirectiveList;
+
+use crate::rust;
+
 /// Splits a description into its text and its source: `stated (section)`, `public (names)` or `assumed`.
 pub fn split(description: &str) -> Option<(&str, &str)> {
     let description = description.trim();
@@ -18,23 +22,46 @@ pub fn public_names(source: &str) -> impl Iterator<Item = &str> {
     names.into_iter().flat_map(|names| names.split(", "))
 }
 
-/// The description of an element, and its source. The schema of a service names no sources.
-pub(crate) fn lines(description: Option<&str>, coordinate: &str) -> Vec<String> {
+/// The description of an element; with its source if it is of the schema of the SDK. Another schema names no sources.
+pub(crate) fn lines(description: Option<&str>, coordinate: &str, is_sdk: bool) -> Vec<String> {
     let description = description.unwrap_or_default();
-    match split(description) {
-        Some((text, source)) => {
-            let source = format!("Source: {}.", words(source));
-            vec![plain(text), String::new(), source]
-        }
-        None if description.trim().is_empty() => vec![format!("`{coordinate}`.")],
-        None => description.lines().map(plain).collect(),
+    let source = split(description).filter(|_| is_sdk);
+    let (text, source) = source.map_or((description, None), |(text, source)| (text, Some(source)));
+    let mut lines: Vec<String> = rust::lines(text).map(plain).collect();
+    if lines.iter().all(String::is_empty) {
+        lines = vec![format!("`{coordinate}`.")];
+    }
+    if let Some(source) = source {
+        lines.extend([String::new(), format!("Source: {}.", words(source))]);
+    }
+    lines
+}
+
+/// `#[deprecated]` with the reason of the schema.
+pub(crate) fn deprecated(directives: &DirectiveList) -> String {
+    let Some(directive) = directives.get("deprecated") else {
+        return String::new();
+    };
+    let reason = directive.specified_argument_by_name("reason");
+    let reason = reason.and_then(|reason| reason.as_str()).map(words_of);
+    match reason.filter(|reason| !reason.is_empty()) {
+        Some(reason) => format!("#[deprecated = {reason:?}]\n"),
+        None => "#[deprecated]\n".to_owned(),
     }
 }
 
-/// A line as text: no links, no markup, no programs that rustdoc would run.
+/// A text on one line, without control characters, with one blank between words.
+fn words_of(text: &str) -> String {
+    let words = text.split(|letter: char| letter.is_whitespace() || rust::is_control(letter));
+    let words = words.filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// A line as text: no links, no markup, no programs that rustdoc would run. So there is one blank between words: after the mark of a
+/// list or a quotation, five begin a program.
 fn plain(line: &str) -> String {
     let mut text = String::new();
-    for letter in line.trim().chars().filter(|letter| !letter.is_control()) {
+    for letter in words_of(line).chars() {
         if matches!(letter, '[' | '<' | '*' | '#' | '~' | '\\') {
             text.push('\\');
         }

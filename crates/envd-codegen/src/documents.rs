@@ -1,6 +1,6 @@
 //! The documents: their fragments are put in place of each spread, and they are validated without them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use apollo_compiler::ast::{self, Definition, OperationDefinition, Selection};
@@ -9,35 +9,40 @@ use apollo_compiler::schema::ExtendedType;
 use apollo_compiler::validation::Valid;
 use apollo_compiler::{ExecutableDocument, Name, Node, Schema, name};
 
-use crate::problem::{Error, Problem, at, found, instead};
+use crate::problem::{self, Error, Problem, at, found, instead};
 
 /// How many fields the documents select at most, with those of their fragments.
 const MOST_FIELDS: usize = 100_000;
 
-/// How deep fragments stand in fragments.
-const MOST_FRAGMENTS: usize = 64;
+/// How many levels a document has at most, with those of fragments inside fragments. rustc follows a type through 128 levels, and
+/// a record takes two of them.
+const MOST_LEVELS: usize = 64;
+
+pub(crate) const EMPTY: &str = "the file is empty";
+
+/// What apollo-compiler says of a field of a record without a selection, and of another one with it. It does not name the field.
+const OF_NO_FIELD: [&str; 3] = [
+    "must have a subselection set",
+    "field selection of scalar type",
+    "field selection of enum type",
+];
 
 pub(crate) struct Fragment {
     pub(crate) definition: Node<ast::FragmentDefinition>,
     pub(crate) is_sdk: bool,
 }
 
-pub(crate) struct DocumentOrigin {
-    /// The type of the fragment that the field comes from.
-    pub(crate) condition: Option<Name>,
-    /// The fragment that is selected of the field, alone.
-    pub(crate) spread: Option<Name>,
-}
-
 pub(crate) struct Documents<'a> {
     pub(crate) schema: &'a Valid<Schema>,
     pub(crate) sources: SourceMap,
     pub(crate) fragments: BTreeMap<Name, Fragment>,
-    /// How fragments stood around fields and inside them, by the places of the fields.
-    pub(crate) origins: HashMap<SourceSpan, DocumentOrigin>,
+    /// The fragments that are selected of fields, alone, by the places of the fields.
+    pub(crate) spreads: HashMap<SourceSpan, Name>,
     operations: Vec<Node<OperationDefinition>>,
     problems: Vec<Problem>,
     fields: usize,
+    is_too_deep: bool,
+    used: BTreeSet<Name>,
 }
 
 impl<'a> Documents<'a> {
@@ -46,15 +51,25 @@ impl<'a> Documents<'a> {
             schema,
             sources: schema.sources.clone(),
             fragments: BTreeMap::new(),
-            origins: HashMap::new(),
+            spreads: HashMap::new(),
             operations: Vec::new(),
             problems: Vec::new(),
             fields: 0,
+            is_too_deep: false,
+            used: BTreeSet::new(),
         }
     }
 
     /// Takes in the definitions of a file.
     pub(crate) fn add(&mut self, (file, text): (&str, &str), is_sdk: bool) {
+        if is_blank(text) {
+            let (file, message) = (file.to_owned(), EMPTY.to_owned());
+            return self.problems.push(Problem {
+                file,
+                place: None,
+                message,
+            });
+        }
         let document = match Parser::new().parse_ast(text, file) {
             Ok(document) => document,
             Err(errors) => return self.problems.extend(found(&errors.errors)),
@@ -69,8 +84,12 @@ impl<'a> Documents<'a> {
                 Definition::FragmentDefinition(definition) => {
                     let name = definition.name.clone();
                     let fragment = Fragment { definition, is_sdk };
-                    if self.fragments.insert(name, fragment).is_some() {
-                        self.problem(place, "there is a fragment of this name: rename this one");
+                    if let Some(other) = self.fragments.insert(name, fragment) {
+                        let other = other.definition.location();
+                        let other = problem::place(&self.sources, other);
+                        let message =
+                            format!("there is a fragment of this name at {other}: rename this one");
+                        self.problem(place, &message);
                     }
                 }
                 _ => self.problem(place, "neither an operation nor a fragment"),
@@ -89,56 +108,102 @@ impl<'a> Documents<'a> {
     pub(crate) fn validate(&mut self) -> Result<Vec<Valid<ExecutableDocument>>, Error> {
         let mut valid = Vec::new();
         for mut operation in std::mem::take(&mut self.operations) {
-            let (given, mut selections) = (&operation.selection_set, Vec::new());
-            self.expand(given, None, &mut Vec::new(), &mut selections);
-            operation.make_mut().selection_set = selections;
-            if operation.name.is_none() {
-                self.problem(operation.location(), "an operation needs a name");
-            }
+            let name = operation.name.clone().unwrap_or(name!("unnamed"));
+            let before = self.problems.len();
             if operation.operation_type.is_subscription() {
                 self.problem(operation.location(), "subscriptions are not supported");
                 continue;
             }
-            let name = operation.name.clone().unwrap_or(name!("unnamed"));
-            let selected = |mut problem: Problem| {
+            if operation.name.is_none() {
+                self.problem(operation.location(), "an operation needs a name");
+            }
+            let schema = self.schema;
+            let root = schema.root_operation(operation.operation_type);
+            operation.make_mut().selection_set = self.expanded(&operation.selection_set, root);
+            valid.extend(self.validated(Definition::OperationDefinition(operation)));
+            for problem in &mut self.problems[before..] {
                 if problem.file.starts_with("envd-sdk/") {
                     problem.message.extend([" (selected by ", &name, ")"]);
                 }
-                problem
-            };
-            let mut document = ast::Document::new();
-            document.sources = self.sources.clone();
-            document
-                .definitions
-                .push(Definition::OperationDefinition(operation));
-            match document.to_executable_validate(self.schema) {
-                Ok(document) => valid.push(document),
-                Err(errors) => self
-                    .problems
-                    .extend(found(&errors.errors).into_iter().map(selected)),
             }
         }
+        self.validate_unused();
         if self.fields > MOST_FIELDS {
             self.problem(None, "the documents select more than 100,000 fields");
         }
         let mut problems = std::mem::take(&mut self.problems);
+        let names_no_field =
+            |one: &Problem| OF_NO_FIELD.iter().any(|words| one.message.contains(words));
+        if !problems.iter().all(names_no_field) {
+            problems.retain(|one| !names_no_field(one));
+        }
         for problem in &mut problems {
             problem.message += &self.existing(&problem.message).unwrap_or_default();
         }
         Error::unless_empty(problems, valid)
     }
 
-    /// Puts the fields of fragments in place of their spreads.
+    /// The fragments of an application that no operation uses: what is wrong with them would come out with the first use.
+    fn validate_unused(&mut self) {
+        let fragments = self.fragments.values();
+        let fragments =
+            fragments.filter(|one| !one.is_sdk && !self.used.contains(&one.definition.name));
+        let unused: Vec<_> = fragments.map(|one| one.definition.clone()).collect();
+        for mut definition in unused {
+            let of = definition.type_condition.clone();
+            definition.make_mut().selection_set =
+                self.expanded(&definition.selection_set, Some(&of));
+            let before = self.problems.len();
+            self.validated(Definition::FragmentDefinition(definition));
+            let is_other = |one: &Problem| !one.message.contains("must be used in an operation");
+            let found = self.problems.split_off(before);
+            self.problems.extend(found.into_iter().filter(is_other));
+        }
+    }
+
+    /// A document of one definition, if it is valid.
+    fn validated(&mut self, definition: Definition) -> Option<Valid<ExecutableDocument>> {
+        let mut document = ast::Document::new();
+        document.sources = self.sources.clone();
+        document.definitions.push(definition);
+        match document.to_executable_validate(self.schema) {
+            Ok(document) => Some(document),
+            Err(errors) => {
+                self.problems.extend(found(&errors.errors));
+                None
+            }
+        }
+    }
+
+    fn expanded(&mut self, selections: &[Selection], of: Option<&Name>) -> Vec<Selection> {
+        let mut expanded = Vec::new();
+        self.expand(selections, of, 0, &mut Vec::new(), &mut expanded);
+        expanded
+    }
+
+    /// Puts the fields of fragments in place of their spreads, in a selection of this type; `None` if that is not known, which
+    /// apollo-compiler reports.
     fn expand(
         &mut self,
         selections: &[Selection],
         of: Option<&Name>,
+        level: usize,
         within: &mut Vec<Name>,
         expanded: &mut Vec<Selection>,
     ) {
         for selection in selections {
             self.fields += 1;
             if self.fields > MOST_FIELDS {
+                return;
+            }
+            if level == MOST_LEVELS {
+                if !self.is_too_deep {
+                    self.problem(
+                        selection.location(),
+                        "more than 64 levels of selections, with those of fragments",
+                    );
+                }
+                self.is_too_deep = true;
                 return;
             }
             let directive = match selection {
@@ -155,18 +220,24 @@ impl<'a> Documents<'a> {
             match selection {
                 Selection::Field(field) => {
                     let mut field = field.clone();
-                    if let Some(place) = field.location() {
-                        let (condition, spread) = (of.cloned(), alone(&field.selection_set));
-                        self.origins
-                            .insert(place, DocumentOrigin { condition, spread });
+                    if let (Some(place), Some(name)) =
+                        (field.location(), alone(&field.selection_set))
+                    {
+                        self.spreads.insert(place, name);
                     }
                     let inside = std::mem::take(&mut field.make_mut().selection_set);
-                    self.expand(&inside, None, within, &mut field.make_mut().selection_set);
+                    let inner = self.inner_type(of, &field, &inside);
+                    let selected = &mut field.make_mut().selection_set;
+                    self.expand(&inside, inner.as_ref(), level + 1, within, selected);
                     expanded.push(Selection::Field(field));
                 }
                 Selection::InlineFragment(inline) => {
-                    let of = inline.type_condition.as_ref().or(of);
-                    self.expand(&inline.selection_set, of, within, expanded);
+                    let on = inline.type_condition.as_ref();
+                    if let Some(misfit) = self.misfit(on, of) {
+                        self.problem(inline.location(), &misfit);
+                        continue;
+                    }
+                    self.expand(&inline.selection_set, of, level + 1, within, expanded);
                 }
                 Selection::FragmentSpread(spread) => {
                     let name = &spread.fragment_name;
@@ -175,19 +246,88 @@ impl<'a> Documents<'a> {
                         continue;
                     };
                     let (definition, is_sdk) = (definition.clone(), *is_sdk);
-                    if within.contains(name) || within.len() == MOST_FRAGMENTS {
+                    self.used.insert(name.clone());
+                    if within.contains(name) {
                         self.problem(name.location(), "this fragment contains itself");
                         continue;
                     }
                     // A service may have other names for its object types: then a fragment of the SDK fits any of them.
-                    let of = Some(&definition.type_condition);
-                    let of = of.filter(|of| !is_sdk || self.schema.types.contains_key(*of));
+                    let on = Some(&definition.type_condition);
+                    let on = on.filter(|on| !is_sdk || self.schema.types.contains_key(*on));
+                    if let Some(misfit) = self.misfit(on, of) {
+                        self.problem(name.location(), &misfit);
+                        continue;
+                    }
                     within.push(name.clone());
-                    self.expand(&definition.selection_set, of, within, expanded);
+                    self.expand(&definition.selection_set, of, level + 1, within, expanded);
                     within.pop();
                 }
             }
         }
+    }
+
+    /// The type of what is selected of a field, and a problem where that is missing or must not be.
+    fn inner_type(
+        &mut self,
+        of: Option<&Name>,
+        field: &ast::Field,
+        inside: &[Selection],
+    ) -> Option<Name> {
+        let ty = self
+            .schema
+            .type_field(of?, &field.name)
+            .ok()?
+            .ty
+            .inner_named_type();
+        let ty = self.schema.types.get(ty)?;
+        let name = ty.name().clone();
+        let field = &field.name;
+        let of_type = match ty {
+            ExtendedType::Object(object) => Some(object.fields.keys().collect()),
+            ExtendedType::Interface(interface) => Some(interface.fields.keys().collect()),
+            ExtendedType::Union(_) => Some(Vec::new()),
+            _ => None,
+        };
+        match of_type {
+            Some(names) if inside.is_empty() => {
+                let names: Vec<&Name> = names;
+                let names = names.into_iter().map(Name::as_str).chain(["__typename"]);
+                let names = instead("", names);
+                let message = format!(
+                    "`{field}` is of the type `{name}`: select its fields; there is {names}"
+                );
+                self.problem(field.location(), &message);
+            }
+            None if !inside.is_empty() => {
+                let message =
+                    format!("`{field}` is of the type `{name}`, which has no fields to select");
+                self.problem(field.location(), &message);
+            }
+            _ => {}
+        }
+        Some(name)
+    }
+
+    /// Why a fragment on a type cannot stand in a selection of another one.
+    fn misfit(&self, on: Option<&Name>, of: Option<&Name>) -> Option<String> {
+        let (on, of) = (on?, of?);
+        // Each object that can be here is one of the fragment: then its fields are fields of the selection.
+        if on == of || self.schema.is_subtype(on, of) {
+            return None;
+        }
+        let is_of = |object: &Name, ty: &Name| object == ty || self.schema.is_subtype(ty, object);
+        let types = self.schema.types.iter();
+        let mut objects = types.filter(|(_, ty)| ty.is_object());
+        Some(
+            if objects.any(|(object, _)| is_of(object, on) && is_of(object, of)) {
+                format!(
+                    "a fragment on `{on}` in `{of}`: types inside an interface or a union are not supported, only their common \
+                 fields and `__typename`"
+                )
+            } else {
+                format!("a fragment on `{on}` does not fit `{of}`")
+            },
+        )
     }
 
     /// What exists in place of the name that is wrong, by the messages of apollo-compiler.
@@ -198,7 +338,11 @@ impl<'a> Documents<'a> {
             [of, wrong] if message.contains("does not have a field") => match types.get(*of)? {
                 ExtendedType::Object(object) => (wrong, object.fields.keys().collect()),
                 ExtendedType::Interface(interface) => (wrong, interface.fields.keys().collect()),
-                _ => (wrong, Vec::new()),
+                _ => {
+                    let alone =
+                        "; there is `__typename` alone: types inside a union are not supported";
+                    return Some(alone.to_owned());
+                }
             },
             [wrong, coordinate] if message.contains("is not supported by") => {
                 let (of, field) = coordinate.split_once('.')?;
@@ -216,7 +360,7 @@ impl<'a> Documents<'a> {
             [wrong] if message.contains("cannot find fragment") => {
                 (wrong, self.fragments.keys().collect())
             }
-            [wrong] if message.contains("type") => {
+            [wrong] if message.contains("cannot find type") => {
                 let names = types.keys().filter(|name| !name.starts_with("__"));
                 (wrong, names.collect())
             }
@@ -225,6 +369,16 @@ impl<'a> Documents<'a> {
         let names = instead(wrong, names.into_iter().map(Name::as_str));
         Some(format!("; there is {names}"))
     }
+}
+
+/// Whether a file has neither an operation nor anything else.
+pub(crate) fn is_blank(text: &str) -> bool {
+    let text = text.trim_start_matches('\u{feff}');
+    let mut lines = text.split(['\n', '\r']);
+    lines.all(|line| {
+        let line = line.trim_start_matches([' ', '\t', ',']);
+        line.is_empty() || line.starts_with('#')
+    })
 }
 
 /// The fragment that is selected alone.

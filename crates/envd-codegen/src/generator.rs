@@ -1,17 +1,18 @@
 //! Files in, a file out.
 
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 use apollo_compiler::Schema;
-use apollo_compiler::ast::Definition;
+use apollo_compiler::ast::{Definition, Document};
 use apollo_compiler::parser::Parser;
 use apollo_compiler::schema::SchemaBuilder;
 use apollo_compiler::validation::Valid;
 
 use crate::application;
-use crate::documents::Documents;
+use crate::documents::{Documents, EMPTY, is_blank};
 use crate::ir::Program;
 use crate::problem::{Error, found};
 use crate::resolve::resolve;
@@ -95,8 +96,10 @@ impl Generator {
         schema: Option<&File>,
         documents: &[File],
     ) -> Result<String, Error> {
-        let sdk = built(sdk_schema())?;
-        let schema = schema.map(|(file, text)| parse_given(file, text));
+        // Parsed once: its descriptions, which name their sources, are known by their place in this file.
+        let sdk_file = parse("envd-sdk/graphql/schema.graphql", SCHEMA)?;
+        let sdk = built(Schema::builder().add_ast(&sdk_file))?;
+        let schema = schema.map(|(file, text)| parse_given(file, text, &sdk_file));
         let schema = schema.transpose()?.unwrap_or_else(|| sdk.clone());
         let mut all = Documents::new(&schema);
         all.add(FRAGMENTS, true);
@@ -117,7 +120,9 @@ impl Generator {
     /// As [`generate`](Self::generate), and those of writing.
     pub fn write(&self, file: impl AsRef<Path>) -> Result<(), Error> {
         let (file, text) = (file.as_ref(), self.generate()?);
-        if fs::read_to_string(file).is_ok_and(|old| old == text) {
+        let is_as_long = |old: fs::Metadata| old.is_file() && old.len() == text.len() as u64;
+        let may_be_same = fs::metadata(file).is_ok_and(is_as_long);
+        if may_be_same && fs::read_to_string(file).is_ok_and(|old| old == text) {
             return Ok(());
         }
         fs::write(file, text).map_err(|error| Error::of_file(file, error))
@@ -154,7 +159,8 @@ pub fn build(documents: impl IntoIterator<Item = impl Into<PathBuf>>) {
 ///
 /// All that is wrong with `graphql/`.
 pub fn sdk() -> Result<Program, Error> {
-    let schema = built(sdk_schema())?;
+    let schema = parse("envd-sdk/graphql/schema.graphql", SCHEMA)?;
+    let schema = built(Schema::builder().add_ast(&schema))?;
     let mut documents = Documents::new(&schema);
     documents.add(FRAGMENTS, true);
     documents.add(OPERATIONS, true);
@@ -173,41 +179,52 @@ fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(inside)
 }
 
-/// A file with its name.
-fn read(file: &Path) -> Result<File, Error> {
-    let failed = |error| Error::of_file(file, error);
-    let size = fs::metadata(file).map_err(failed)?.len();
-    if size > LARGEST {
+/// A file with its name. A device or a pipe, also behind a link, may have no end.
+fn read(path: &Path) -> Result<File, Error> {
+    let failed = |error| Error::of_file(path, error);
+    let file = fs::File::open(path).map_err(failed)?;
+    if !file.metadata().map_err(failed)?.is_file() {
+        return Err(Error::of_file(path, "is not a file that can be read"));
+    }
+    let mut bytes = Vec::new();
+    file.take(LARGEST + 1)
+        .read_to_end(&mut bytes)
+        .map_err(failed)?;
+    if bytes.len() as u64 > LARGEST {
         return Err(Error::of_file(
-            file,
-            format!("has {size} bytes; at most {LARGEST} are read"),
+            path,
+            "has more than 16 MB, which are not read",
         ));
     }
-    Ok((
-        file.display().to_string(),
-        fs::read_to_string(file).map_err(failed)?,
-    ))
+    let text = String::from_utf8(bytes);
+    let text = text.map_err(|_| Error::of_file(path, "is not text in UTF-8"))?;
+    Ok((path.display().to_string(), text))
+}
+
+/// The definitions of a file.
+fn parse(file: &str, text: &str) -> Result<Document, Error> {
+    let parsed = Parser::new().parse_ast(text, file);
+    parsed.map_err(|errors| Error::new(found(&errors.errors)))
 }
 
 /// The schema of a service, or that of the SDK with an extension.
-fn parse_given(file: &str, text: &str) -> Result<Valid<Schema>, Error> {
-    let given = Parser::new().parse_ast(text, file);
-    let given = given.map_err(|errors| Error::new(found(&errors.errors)))?;
+fn parse_given(file: &str, text: &str, sdk_file: &Document) -> Result<Valid<Schema>, Error> {
+    if is_blank(text) {
+        return Err(Error::of_file(Path::new(file), EMPTY));
+    }
+    let given = parse(file, text)?;
     let is_whole = given.definitions.iter().any(|definition| match definition {
         Definition::SchemaDefinition(_) => true,
         Definition::ObjectTypeDefinition(object) => object.name == "Query",
         _ => false,
     });
+    let builder = Schema::builder();
     let builder = if is_whole {
-        Schema::builder()
+        builder
     } else {
-        sdk_schema()
+        builder.add_ast(sdk_file)
     };
     built(builder.add_ast(&given))
-}
-
-fn sdk_schema() -> SchemaBuilder {
-    Schema::builder().parse(SCHEMA, "envd-sdk/graphql/schema.graphql")
 }
 
 fn built(builder: SchemaBuilder) -> Result<Valid<Schema>, Error> {

@@ -49,6 +49,8 @@ pub struct Struct {
     pub fields: Vec<Field>,
     /// The generic type of the SDK that a selection of these fields is read into, in place of a struct.
     pub generic: Option<&'static str>,
+    /// Not if a value is required of a type without one, as an enum is.
+    pub(crate) has_default: bool,
 }
 
 /// A field of a record or an input, or a variable.
@@ -73,6 +75,10 @@ pub struct Field {
     pub lists: usize,
     /// Whether a value must be sent.
     pub required: bool,
+    /// Whether its type has a default.
+    pub(crate) has_default: bool,
+    /// The function of `model::lenient` that reads it, where its type alone does not say so.
+    pub(crate) reader: Option<&'static str>,
     /// Whether an input contains itself here.
     pub boxed: bool,
     /// The fragment that is selected of it, alone.
@@ -139,6 +145,6 @@ pub struct OpenEnum {
     pub name: String,
     /// What rustdoc says of it, in lines.
     pub docs: Vec<String>,
-    /// Of each value the variant, the text of the wire, and what rustdoc says.
-    pub values: Vec<(String, String, Vec<String>)>,
+    /// Of each value the variant, the text of the wire, what rustdoc says, and further attributes.
+    pub values: Vec<(String, String, Vec<String>, String)>,
 }

@@ -45,6 +45,7 @@ mod names;
 mod problem;
 mod resolve;
 pub mod rust;
+mod scope;
 #[cfg(test)]
 mod tests;
 

@@ -39,15 +39,16 @@ pub(crate) fn text_type(coordinate: &str) -> Option<&'static str> {
     rows.find_map(|mut row| row.next().filter(|_| row.any(is_for)))
 }
 
-/// The function of `model::lenient` that reads a field, where its type alone does not say so.
-pub(crate) fn reader(coordinate: &str) -> Option<&'static str> {
-    Some(match coordinate {
+/// The function of `model::lenient` that reads a field, where its type alone does not say so. A service may have another type there:
+/// a record or not, in so many lists.
+pub(crate) fn reader(coordinate: &str, is_record: bool, lists: usize) -> Option<&'static str> {
+    Some(match (coordinate, is_record, lists) {
         // The specification has a `data` object, public queries do not.
-        "Query.userDetails" => "record_or_data",
+        ("Query.userDetails", true, 0) => "record_or_data",
         // An object in the specification, a list in public queries.
-        "Account.properties" => "one_or_many",
+        ("Account.properties", true, 0 | 1) => "one_or_many",
         // Where they are null, the service does not say which roles there are.
-        "Account.roles" | "UserDetails.roles" => "known_list",
+        ("Account.roles" | "UserDetails.roles", false, 1) => "known_list",
         _ => return None,
     })
 }
@@ -77,13 +78,16 @@ pub(crate) fn field_name(coordinate: &str, wire: &str) -> String {
     known.to_owned()
 }
 
-/// Names that the code uses itself, and those that Rust does not allow.
-const TAKEN: &str = " Box Default None Option Self Some String Unrecognized Variables ResponseData Vec bool f64 i64 \
+/// Keywords of Rust, and names that the code uses itself.
+const TAKEN: &str = " Box Default Err None Option Self Some String Unrecognized Variables ResponseData Vec bool f64 i64 \
     abstract as async await become box break const continue crate do dyn else enum extern false final fn for gen if impl in let \
     loop macro match mod move mut override priv pub ref return self static struct super trait true try type typeof unsafe \
     unsized use virtual where while yield ";
 
-/// A name that Rust allows.
+/// What else an item must not be called: names that the macros of the SDK and the derives use without a path.
+const TAKEN_BY_MACROS: &str = " From Ok Result alloc char core envd_sdk f32 i8 i16 i32 i128 isize std str u8 u16 u32 u64 u128 usize ";
+
+/// A name that Rust allows for a field or a variant.
 pub(crate) fn identifier(name: String) -> String {
     let is_taken = TAKEN.contains(&format!(" {name} "));
     match name.chars().next() {
@@ -91,6 +95,27 @@ pub(crate) fn identifier(name: String) -> String {
         Some(first) if first.is_ascii_alphabetic() => name + "_",
         _ => format!("n{name}"),
     }
+}
+
+/// A name for a struct, an enum or a module.
+pub(crate) fn item(name: String) -> String {
+    match identifier(name) {
+        name if TAKEN_BY_MACROS.contains(&format!(" {name} ")) => name + "_",
+        name => name,
+    }
+}
+
+/// The module of an operation.
+pub(crate) fn module(operation: &str) -> String {
+    item(operation.to_snake_case())
+}
+
+/// Whether a type can have the name as it is, which the type of an operation must: its name is sent.
+pub(crate) fn is_free(name: &str) -> bool {
+    // They stand in the module of each operation alone.
+    let is_in_modules = ["ResponseData", "Unrecognized", "Variables"].contains(&name);
+    let is_name = name.starts_with('_') && name != "_";
+    is_in_modules || is_name || item(name.to_owned()) == name
 }
 
 /// `envd_account_id` as `envdAccountId`, in the same way as `serde(rename_all = "camelCase")`.

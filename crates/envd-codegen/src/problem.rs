@@ -8,6 +8,8 @@ use apollo_compiler::diagnostic::ToCliReport;
 use apollo_compiler::parser::{SourceMap, SourceSpan};
 use apollo_compiler::validation::DiagnosticList;
 
+use crate::rust;
+
 /// How many names an error lists.
 const MOST_NAMES: usize = 12;
 
@@ -30,6 +32,9 @@ pub struct Error {
 
 impl Error {
     pub(crate) fn new(mut problems: Vec<Problem>) -> Self {
+        for problem in &mut problems {
+            problem.message = printable(&problem.message);
+        }
         problems.sort();
         problems.dedup();
         Self { problems }
@@ -83,6 +88,26 @@ impl fmt::Debug for Error {
 
 impl std::error::Error for Error {}
 
+/// A schema or a document is quoted in messages, which go to a terminal and, a line each, to cargo.
+fn printable(message: &str) -> String {
+    let mut printable = String::new();
+    for letter in message.chars() {
+        if rust::is_control(letter) {
+            printable.extend(letter.escape_default());
+        } else {
+            printable.push(letter);
+        }
+    }
+    printable
+}
+
+/// A place of the sources: file, line and column.
+pub(crate) fn place(sources: &SourceMap, span: Option<SourceSpan>) -> String {
+    let problem = at(sources, span, String::new());
+    let (line, column) = problem.place.unwrap_or_default();
+    format!("{}:{line}:{column}", problem.file)
+}
+
 /// A problem at a place of the sources.
 pub(crate) fn at(sources: &SourceMap, span: Option<SourceSpan>, message: String) -> Problem {
     let file = span.and_then(|span| sources.get(&span.file_id()));
@@ -95,16 +120,11 @@ pub(crate) fn at(sources: &SourceMap, span: Option<SourceSpan>, message: String)
     }
 }
 
-/// What apollo-compiler found. A selection of fields that do not exist is empty, which is no problem of its own.
+/// What apollo-compiler found.
 pub(crate) fn found(errors: &DiagnosticList) -> Vec<Problem> {
     let problems = errors.iter();
     let problems = problems.map(|one| at(one.sources, one.error.location(), one.error.to_string()));
-    let mut problems: Vec<Problem> = problems.collect();
-    let is_unknown = |one: &Problem| one.message.contains("does not have a field");
-    if problems.iter().any(is_unknown) {
-        problems.retain(|one| !one.message.contains("must have a subselection set"));
-    }
-    problems
+    problems.collect()
 }
 
 /// The names that exist: those that begin as the wrong one does first.

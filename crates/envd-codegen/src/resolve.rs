@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use apollo_compiler::ast::{InputValueDefinition, Type};
+use apollo_compiler::ast::{DirectiveList, InputValueDefinition, Type};
 use apollo_compiler::collections::{IndexMap, IndexSet};
 use apollo_compiler::executable::{self, Selection, SelectionSet};
 use apollo_compiler::parser::SourceSpan;
@@ -14,6 +14,7 @@ use heck::ToUpperCamelCase;
 use crate::documents::{Documents, Fragment};
 use crate::ir::{Field, Leaf, OpenEnum, Operation, Origin, Program, Struct};
 use crate::problem::{Error, Problem, at};
+use crate::scope::Scope;
 use crate::{docs, names};
 
 /// A selected field: a response name, once.
@@ -31,12 +32,25 @@ struct Resolver<'a> {
     scalars: &'a BTreeMap<String, String>,
     documents: &'a Documents<'a>,
     problems: Vec<Problem>,
+    /// The items beside the operations, with their types and modules.
+    scope: Scope,
     /// The records of fragments, and those inside them, by their names.
     records: BTreeMap<String, Struct>,
+    fragments: BTreeSet<Name>,
     /// Inputs and enums that are not of the SDK.
     own: IndexSet<Name>,
-    /// Of each variable the argument that it is first passed for: coordinate and description.
-    arguments: HashMap<Name, (String, Option<String>)>,
+    /// Of each variable the argument that it is first passed for, with its coordinate.
+    arguments: HashMap<Name, (String, &'a Node<InputValueDefinition>)>,
+}
+
+/// How many lists are in each other at most: rustc follows a type through 128 levels, of which a list takes several.
+const MOST_LISTS: usize = 8;
+
+/// What the schema says of an element.
+#[derive(Clone, Copy, Default)]
+struct Described<'s> {
+    description: Option<&'s Node<str>>,
+    directives: Option<&'s DirectiveList>,
 }
 
 /// Resolves operations that are valid under the schema.
@@ -53,12 +67,17 @@ pub(crate) fn resolve(
         scalars,
         documents: &documents,
         problems: Vec::new(),
+        scope: Scope::default(),
         records: BTreeMap::new(),
+        fragments: BTreeSet::new(),
         own: IndexSet::default(),
         arguments: HashMap::new(),
     };
     let mut program = Program::default();
     let named = operations.iter().map(|document| &document.operations.named);
+    for (name, operation) in named.clone().flatten() {
+        resolver.declare_operation(name, operation.operation_type.name());
+    }
     for (name, operation) in named.flatten() {
         program.operations.push(resolver.operation(name, operation));
     }
@@ -67,6 +86,7 @@ pub(crate) fn resolve(
         resolver.own = types.map(|one| one.name().clone()).collect();
     }
     resolver.types(&mut program);
+    set_defaults(&mut program);
     program.records = resolver.records.into_values().collect();
     Error::unless_empty(resolver.problems, program)
 }
@@ -81,6 +101,39 @@ impl<'a> Resolver<'a> {
         self.problems.push(problem);
     }
 
+    /// Takes a name for an item of the file. The items of the SDK stand in several files.
+    fn declare(&mut self, name: String, what: String, place: Option<SourceSpan>) {
+        if !self.is_sdk() {
+            let sources = &self.documents.sources;
+            let declared = self.scope.declare(name, what, place, sources);
+            self.problems.extend(declared.err());
+        }
+    }
+
+    /// The type and the module of an operation. The type cannot have another name: the one that it has is sent.
+    fn declare_operation(&mut self, name: &Name, kind: &str) {
+        let place = name.location();
+        let module = names::module(name);
+        if !names::is_free(name) {
+            let message = format!(
+                "`{name}` is a word of Rust, or of the code that is written: rename the {kind}"
+            );
+            return self.problem(place, message);
+        }
+        if module == name.as_str() {
+            let message = format!(
+                "`{name}` is the name of the module as well: begin the name of the {kind} with a capital letter"
+            );
+            return self.problem(place, message);
+        }
+        let before = self.problems.len();
+        self.declare(name.to_string(), format!("the {kind} `{name}`"), place);
+        if self.problems.len() > before {
+            return;
+        }
+        self.declare(module, format!("the module of the {kind} `{name}`"), place);
+    }
+
     fn operation(&mut self, name: &Name, operation: &'a executable::Operation) -> Operation {
         let kind = operation.operation_type.name();
         self.arguments.clear();
@@ -88,9 +141,14 @@ impl<'a> Resolver<'a> {
         let mut variables = self.declared("Variables".to_owned(), &operation.selection_set.ty);
         for variable in &operation.variables {
             let name = &variable.name;
-            let argument = self.arguments.remove(name);
-            let (coordinate, description) = argument.unwrap_or_else(|| (format!("${name}"), None));
-            let mut field = self.field(&coordinate, name, &variable.ty, description.as_deref());
+            let mut described = Described::default();
+            let mut coordinate = format!("${name}");
+            if let Some((of, argument)) = self.arguments.remove(name) {
+                described.description = argument.description.as_ref();
+                described.directives = Some(&argument.directives);
+                coordinate = of;
+            }
+            let mut field = self.field(&coordinate, name, &variable.ty, described);
             field.required &= variable.default_value.is_none();
             variables.fields.push(field);
         }
@@ -123,25 +181,17 @@ impl<'a> Resolver<'a> {
         let mut selected = Vec::new();
         for same in fields.into_values() {
             let field = same[0];
-            let origin = field
-                .location()
-                .and_then(|place| self.documents.origins.get(&place));
-            let condition = origin.and_then(|origin| origin.condition.as_ref());
-            if let Some(condition) = condition.filter(|condition| **condition != sets[0].ty) {
-                let message = format!("a fragment on `{condition}` does not fit `{}`", sets[0].ty);
-                self.problem(field.location(), message);
-            }
             let coordinate = format!("{of}.{}", field.name);
             for argument in &field.arguments {
                 let known = field.definition.argument_by_name(&argument.name);
                 if let (Some(known), Some(variable)) = (known, argument.value.as_variable()) {
-                    let description = known.description.as_ref().map(ToString::to_string);
-                    let passed = (format!("{coordinate}({}:)", argument.name), description);
+                    let passed = (format!("{coordinate}({}:)", argument.name), known);
                     self.arguments.entry(variable.clone()).or_insert(passed);
                 }
             }
             let inside: Vec<_> = same.iter().map(|field| &field.selection_set).collect();
-            let spread = origin.and_then(|origin| origin.spread.as_ref());
+            let place = field.location();
+            let spread = place.and_then(|place| self.documents.spreads.get(&place));
             selected.push(Selected {
                 field,
                 coordinate,
@@ -171,7 +221,7 @@ impl<'a> Resolver<'a> {
 
     fn fields(
         &mut self,
-        selected: &[Selected<'_>],
+        selected: &[Selected<'a>],
         path: &str,
         origin: Origin,
         records: &mut Vec<Struct>,
@@ -179,9 +229,15 @@ impl<'a> Resolver<'a> {
         let mut fields = Vec::new();
         for one in selected {
             let wire = one.field.response_key();
-            let description = one.field.definition.description.as_deref();
-            let mut field = self.field(&one.coordinate, wire, one.ty(), description);
-            if !one.selections.is_empty() {
+            let definition = &one.field.definition;
+            let described = Described {
+                description: definition.description.as_ref(),
+                directives: Some(&definition.directives),
+            };
+            let mut field = self.field(&one.coordinate, wire, one.ty(), described);
+            let is_record = !one.selections.is_empty();
+            field.reader = names::reader(&one.coordinate, is_record, field.lists);
+            if is_record {
                 let is_step = one.field.name != "edges";
                 let step = if is_step {
                     names::capitalized(wire)
@@ -200,7 +256,7 @@ impl<'a> Resolver<'a> {
     /// What a selection is read into: a generic type of the SDK, the record of its fragment, or a record of its own.
     fn record(
         &mut self,
-        selected: &Selected<'_>,
+        selected: &Selected<'a>,
         path: String,
         origin: Origin,
         records: &mut Vec<Struct>,
@@ -217,14 +273,20 @@ impl<'a> Resolver<'a> {
         }
         if let Some(name) = selected.spread {
             let Fragment { definition, is_sdk } = &self.documents.fragments[name];
-            let origin = if *is_sdk { Origin::Sdk } else { Origin::Shared };
-            if !is_sdk || self.fits(&selected.selections, &definition.type_condition) {
-                return Leaf::new(origin, names::type_name(name));
+            if *is_sdk && self.fits(&selected.selections, &definition.type_condition) {
+                return Leaf::new(Origin::Sdk, names::type_name(name));
+            }
+            if !is_sdk && definition.type_condition == *selected.ty().inner_named_type() {
+                return Leaf::new(Origin::Shared, &names::item(name.to_string()));
             }
         }
-        let mut name = names::identifier(path);
+        let mut name = names::item(path);
         while records.iter().any(|record| record.name == name) {
             name.push('_');
+        }
+        if origin == Origin::Shared {
+            let what = format!("the record of `{}`", selected.coordinate);
+            self.declare(name.clone(), what, selected.field.location());
         }
         let (place, leaf) = (records.len(), Leaf::new(origin, &name));
         records.push(self.declared(name, selected.ty().inner_named_type()));
@@ -232,36 +294,55 @@ impl<'a> Resolver<'a> {
         leaf
     }
 
-    /// The record of a fragment, and those inside it, where they are not of the SDK.
-    fn fragment(&mut self, name: &Name, selected: &Selected<'_>, generic: Option<&'static str>) {
-        let is_known = self.records.contains_key(name.as_str());
-        if is_known || self.documents.fragments[name].is_sdk != self.is_sdk() {
+    /// The record of a fragment, and those inside it, where they are not of the SDK. An application has none for what is read into a
+    /// generic type, or for another type than that of the fragment.
+    fn fragment(&mut self, name: &Name, selected: &Selected<'a>, generic: Option<&'static str>) {
+        let Fragment { definition, is_sdk } = &self.documents.fragments[name];
+        let rust = if *is_sdk {
+            name.to_string()
+        } else {
+            names::item(name.to_string())
+        };
+        let of = selected.ty().inner_named_type();
+        let is_written = generic.is_none() && definition.type_condition == *of;
+        let is_known = self.fragments.contains(name);
+        if is_known || *is_sdk != self.is_sdk() || !(is_written || *is_sdk) {
             return;
         }
+        self.fragments.insert(name.clone());
+        let what = format!("the record of the fragment `{name}`");
+        self.declare(rust.clone(), what, definition.name.location());
         // The name of the fragment: of a tree, the record of the outermost level serves all levels.
-        let mut record = self.declared(name.to_string(), selected.ty().inner_named_type());
+        let mut record = self.declared(rust.clone(), of);
+        let path = if *is_sdk {
+            names::type_name(name)
+        } else {
+            &rust
+        };
         let mut inner = Vec::new();
         record.generic = generic;
-        record.fields = self.fields(
-            &selected.selections,
-            names::type_name(name),
-            Origin::Shared,
-            &mut inner,
-        );
+        record.fields = self.fields(&selected.selections, path, Origin::Shared, &mut inner);
         let records = inner.into_iter().chain([record]);
         self.records
             .extend(records.map(|record| (record.name.clone(), record)));
     }
 
+    /// The description of an element, with its source if it is of the schema of the SDK.
+    fn docs(&self, description: Option<&Node<str>>, coordinate: &str) -> Vec<String> {
+        let file = description.and_then(|description| description.location());
+        let is_sdk = file.is_some_and(|place| self.sdk.sources.contains_key(&place.file_id()));
+        docs::lines(description.map(|text| &**text), coordinate, is_sdk)
+    }
+
     /// A record or an input without its fields.
     fn declared(&self, name: String, graphql: &Name) -> Struct {
-        let description = self.schema.types[graphql].description();
         Struct {
             name,
             graphql: graphql.to_string(),
-            docs: docs::lines(description.map(|text| &**text), graphql),
+            docs: self.docs(self.schema.types[graphql].description(), graphql),
             fields: Vec::new(),
             generic: None,
+            has_default: true,
         }
     }
 
@@ -271,22 +352,30 @@ impl<'a> Resolver<'a> {
         coordinate: &str,
         wire: &Name,
         ty: &Type,
-        description: Option<&str>,
+        described: Described<'_>,
     ) -> Field {
         let name = ty.inner_named_type();
         let leaf = self.leaf(coordinate, name, wire.location());
+        let lists = lists(ty);
+        if lists > MOST_LISTS {
+            let message = format!("`{coordinate}` has more than {MOST_LISTS} lists in each other");
+            self.problem(wire.location(), message);
+        }
         let is_own_scalar = self.scalars.contains_key(name.as_str());
-        let has_default = !self.schema.types[name].is_enum() && !is_own_scalar;
         Field {
             coordinate: coordinate.to_owned(),
             wire: wire.to_string(),
             rust: names::field_name(coordinate, wire),
-            docs: docs::lines(description, coordinate),
-            attributes: String::new(),
+            docs: self.docs(described.description, coordinate),
+            attributes: described
+                .directives
+                .map(docs::deprecated)
+                .unwrap_or_default(),
             graphql: ty.to_string(),
-            lists: lists(ty),
-            // A value without a default can be left out, as any other.
-            required: ty.is_non_null() && (has_default || ty.is_list()),
+            lists,
+            required: ty.is_non_null(),
+            has_default: lists > 0 || !self.schema.types[name].is_enum() && !is_own_scalar,
+            reader: None,
             boxed: false,
             spread: None,
             leaf,
@@ -328,6 +417,8 @@ impl<'a> Resolver<'a> {
     fn is_same(&self, name: &Name) -> bool {
         // It ends: no input of the SDK contains itself.
         match (self.schema.types.get(name), self.sdk.types.get(name)) {
+            // Of the introspection.
+            (Some(ExtendedType::Enum(theirs)), _) if theirs.is_built_in() => false,
             (Some(ExtendedType::Enum(theirs)), Some(ExtendedType::Enum(ours))) => {
                 let (theirs, ours) = (&theirs.values, &ours.values);
                 theirs.len() == ours.len() && theirs.keys().all(|value| ours.contains_key(value))
@@ -350,14 +441,22 @@ impl<'a> Resolver<'a> {
         let (schema, mut next) = (self.schema, 0);
         while let Some(name) = self.own.get_index(next).cloned() {
             next += 1;
+            let (rust, place) = (own_name(&name), schema.types[&name].name().location());
             match &schema.types[&name] {
-                ExtendedType::Enum(ty) => program.enums.push(open_enum(own_name(&name), ty)),
+                ExtendedType::Enum(ty) => {
+                    self.declare(rust.clone(), format!("the enum `{name}`"), place);
+                    program.enums.push(self.open_enum(rust, ty));
+                }
                 ExtendedType::InputObject(ty) => {
-                    let mut input = self.declared(own_name(&name), &name);
+                    self.declare(rust.clone(), format!("the input `{name}`"), place);
+                    let mut input = self.declared(rust, &name);
                     for (wire, field) in &ty.fields {
                         let coordinate = format!("{name}.{wire}");
-                        let description = field.description.as_deref();
-                        let mut one = self.field(&coordinate, &field.name, &field.ty, description);
+                        let described = Described {
+                            description: field.description.as_ref(),
+                            directives: Some(&field.directives),
+                        };
+                        let mut one = self.field(&coordinate, &field.name, &field.ty, described);
                         one.required &= field.default_value.is_none();
                         input.fields.push(one);
                     }
@@ -370,11 +469,33 @@ impl<'a> Resolver<'a> {
         program.inputs.sort_by(|a, b| a.name.cmp(&b.name));
         box_cycles(&mut program.inputs);
     }
+
+    fn open_enum(&self, name: String, ty: &EnumType) -> OpenEnum {
+        let values = ty.values.iter().map(|(value, definition)| {
+            let coordinate = format!("{}.{value}", ty.name);
+            (
+                names::identifier(value.to_upper_camel_case()),
+                value.to_string(),
+                self.docs(definition.description.as_ref(), &coordinate),
+                docs::deprecated(&definition.directives),
+            )
+        });
+        let mut values: Vec<_> = values.collect();
+        distinct(&mut values, |(variant, ..)| variant);
+        let docs = self.docs(ty.description.as_ref(), &ty.name);
+        OpenEnum { name, docs, values }
+    }
 }
 
 impl Selected<'_> {
     fn ty(&self) -> &Type {
         &self.field.definition.ty
+    }
+
+    /// Whether it is the field of one of these names, without another name in the reply.
+    fn is_one_of(&self, names: &[&str]) -> bool {
+        let name = &self.field.name;
+        self.field.response_key() == name && names.contains(&name.as_str())
     }
 
     /// Whether it selects one record, which is not read into a generic type.
@@ -387,10 +508,7 @@ impl Selected<'_> {
 /// The generic type of the SDK that these fields are read into, and the field inside it.
 fn generic<'s, 'd>(selected: &'s [Selected<'d>]) -> Option<(&'static str, &'s Selected<'d>)> {
     let find = |name: &str| selected.iter().find(|one| one.field.name == name);
-    let only = |names: &[&str]| {
-        let mut keys = selected.iter().map(|one| one.field.response_key());
-        keys.all(|key| names.contains(&key.as_str()))
-    };
+    let only = |names: &[&str]| selected.iter().all(|one| one.is_one_of(names));
     if only(&["data"]) {
         return find("data")
             .filter(|data| data.is_record())
@@ -403,11 +521,8 @@ fn generic<'s, 'd>(selected: &'s [Selected<'d>]) -> Option<(&'static str, &'s Se
     }
     let edges = find("edges").filter(|edges| lists(edges.ty()) == 1)?;
     let is_page_info = |page_info: &Selected<'_>| {
-        let mut keys = page_info
-            .selections
-            .iter()
-            .map(|one| one.field.response_key());
-        keys.all(|key| ["hasNextPage", "endCursor"].contains(&key.as_str()))
+        let mut selections = page_info.selections.iter();
+        selections.all(|one| one.is_one_of(&["hasNextPage", "endCursor"]))
     };
     let is_page = only(&["totalCount", "pageInfo", "edges"])
         && find("pageInfo").is_none_or(is_page_info)
@@ -425,23 +540,36 @@ fn lists(ty: &Type) -> usize {
 /// A type of the schema in Rust, if that of the SDK differs or there is none.
 fn own_name(graphql: &str) -> String {
     let words = names::type_name(graphql).split('_');
-    names::identifier(words.map(names::capitalized).collect())
+    names::item(words.map(names::capitalized).collect())
 }
 
-fn open_enum(name: String, ty: &EnumType) -> OpenEnum {
-    let values = ty.values.iter().map(|(value, definition)| {
-        let variant = names::identifier(value.to_upper_camel_case());
-        let coordinate = format!("{}.{value}", ty.name);
-        (
-            variant,
-            value.to_string(),
-            docs::lines(definition.description.as_deref(), &coordinate),
-        )
-    });
-    let mut values: Vec<_> = values.collect();
-    distinct(&mut values, |(variant, ..)| variant);
-    let docs = docs::lines(ty.description.as_deref(), &ty.name);
-    OpenEnum { name, docs, values }
+/// Finds out which inputs and variables have a default: those without a required value of a type that has none.
+fn set_defaults(program: &mut Program) {
+    let mut without = BTreeSet::new();
+    loop {
+        let before = without.len();
+        for input in &mut program.inputs {
+            set_default(input, &without);
+            if !input.has_default {
+                without.insert(input.name.clone());
+            }
+        }
+        if without.len() == before {
+            break;
+        }
+    }
+    for operation in &mut program.operations {
+        set_default(&mut operation.variables, &without);
+    }
+}
+
+fn set_default(of: &mut Struct, without: &BTreeSet<String>) {
+    for field in &mut of.fields {
+        let is_without = field.leaf.origin == Origin::Shared && without.contains(&field.leaf.name);
+        field.has_default &= field.lists > 0 || !is_without;
+    }
+    let mut required = of.fields.iter().filter(|field| field.required);
+    of.has_default = required.all(|field| field.has_default);
 }
 
 /// Makes equal names differ.

@@ -59,7 +59,7 @@ impl Style {
         self.structure(record, "", "#[non_exhaustive]\n", |field| {
             let plain = self.plain(field);
             let is_int = field.lists == 0 && field.leaf.name == "i64";
-            let (reader, rust_type) = match (names::reader(&field.coordinate), field.lists) {
+            let (reader, rust_type) = match (field.reader, field.lists) {
                 (Some("one_or_many"), _) => (Some("one_or_many"), format!("Vec<{plain}>")),
                 (None, 1..) => (Some("list"), plain),
                 (None, 0) if is_int => (Some("int"), format!("Option<{plain}>")),
@@ -72,13 +72,19 @@ impl Style {
 
     /// An input, which may lack required fields: the validator reports them.
     pub fn input(&self, input: &Struct, attributes: &str) -> String {
-        self.structure(input, "default", attributes, |field| {
-            let read = format!("deserialize_with = \"{}or_default\"", self.lenient);
-            let setting = Some(read).filter(|_| field.required);
-            (
-                setting.unwrap_or_else(|| self.is_absent()),
-                self.input_type(field),
-            )
+        let setting = if input.has_default { "default" } else { "" };
+        self.structure(input, setting, attributes, |field| {
+            let setting = match (field.required, field.has_default) {
+                (true, true) => format!("deserialize_with = \"{}or_default\"", self.lenient),
+                (true, false) => String::new(),
+                (false, _) => self.is_absent(),
+            };
+            let setting = if input.has_default || setting.is_empty() {
+                setting
+            } else {
+                format!("default, {setting}")
+            };
+            (setting, self.input_type(field))
         })
     }
 
@@ -87,16 +93,18 @@ impl Style {
         let variables = &operation.variables;
         let is_change = operation.kind == "mutation";
         let may_lack = is_change && variables.fields.iter().any(|field| !field.required);
+        let has_default = may_lack && variables.has_default;
+        let own = if has_default { "" } else { "default, " };
         self.structure(
             variables,
-            if may_lack { "default" } else { "" },
+            if has_default { "default" } else { "" },
             "",
             |field| {
                 let plain = self.plain(field);
                 let skip = "skip_serializing_if = \"Option::is_none\"";
                 match (field.required, is_change) {
                     (true, _) => (String::new(), plain),
-                    (false, true) => (self.is_absent(), self.input_type(field)),
+                    (false, true) => (own.to_owned() + &self.is_absent(), self.input_type(field)),
                     (false, false) => (skip.to_owned(), format!("Option<{plain}>")),
                 }
             },
@@ -140,8 +148,9 @@ impl Style {
         };
         let settings = serde(&[rename, setting, self.serde_crate]);
         let debug = if hides(fields) { "" } else { "Debug, " };
+        let default = if record.has_default { "Default, " } else { "" };
         format!(
-            "{}#[derive(Clone, {debug}Default, PartialEq, {1}Serialize, {1}Deserialize)]\n{settings}{attributes}pub struct {name} {members}\n",
+            "{}#[derive(Clone, {debug}{default}PartialEq, {1}Serialize, {1}Deserialize)]\n{settings}{attributes}pub struct {name} {members}\n",
             comment(&record.docs),
             self.serde,
         )
@@ -162,7 +171,7 @@ pub(crate) fn debug(Struct { name, fields, .. }: &Struct) -> String {
     let shown = shown.map(|field| format!("            .field(\"{0}\", &self.{0})\n", field.rust));
     let shown: String = shown.collect();
     format!(
-        "impl ::std::fmt::Debug for {name} {{\n    \
+        "#[allow(deprecated)]\nimpl ::std::fmt::Debug for {name} {{\n    \
              fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {{\n        \
                  f.debug_struct(\"{name}\")\n{shown}            .finish_non_exhaustive()\n    }}\n}}\n"
     )
@@ -171,8 +180,9 @@ pub(crate) fn debug(Struct { name, fields, .. }: &Struct) -> String {
 /// An enum that keeps values that it does not know, by a macro of the SDK.
 pub fn open_enum(one: &OpenEnum, called: &str, attributes: &str) -> String {
     let values = one.values.iter();
-    let values =
-        values.map(|(variant, wire, docs)| format!("{}{variant} = \"{wire}\",\n", comment(docs)));
+    let values = values.map(|(variant, wire, docs, attributes)| {
+        format!("{}{attributes}{variant} = \"{wire}\",\n", comment(docs))
+    });
     let values = indent(&values.collect::<String>());
     let docs = comment(&one.docs);
     let body = format!("{docs}{attributes}{} {{\n{values}}}\n", one.name);
@@ -196,10 +206,30 @@ pub fn indent(text: &str) -> String {
     lines.collect()
 }
 
-/// Doc comments.
+/// Doc comments: the only place that writes comments. What ends a line begins a comment of its own, and there are no other control
+/// characters: rustc refuses some of them, and after others a reader sees another text than rustc.
 pub fn comment(lines: impl IntoIterator<Item = impl AsRef<str>>) -> String {
-    let lines = lines.into_iter();
-    lines
-        .map(|line| format!("/// {}", line.as_ref()).trim_end().to_owned() + "\n")
-        .collect()
+    let mut comments = String::new();
+    for line in lines {
+        for part in self::lines(line.as_ref()) {
+            let shown = part.chars().filter(|letter| !is_control(*letter));
+            let comment = format!("/// {}", shown.collect::<String>());
+            comments.extend([comment.trim_end(), "\n"]);
+        }
+    }
+    comments
+}
+
+/// The lines of a text, by every character that ends a line anywhere; an empty text is one line.
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    text.split([
+        '\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}',
+    ])
+}
+
+/// Control characters, ends of lines and marks of direction.
+pub(crate) fn is_control(letter: char) -> bool {
+    let is_direction = |letter| matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    letter.is_control() || is_direction(letter)
 }

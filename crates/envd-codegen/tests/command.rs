@@ -34,6 +34,30 @@ fn the_command_writes_the_file_or_says_what_is_wrong_and_where() {
     );
     assert_eq!(fs::read_to_string(&out).unwrap(), written, "it stays");
 
+    // What has no end is not read, also behind a link.
+    #[cfg(unix)]
+    for device in ["/dev/zero", "/dev/null"] {
+        let link = folder.join("endless.graphql");
+        std::os::unix::fs::symlink(device, &link).unwrap();
+        for arguments in [&[folder][..], &[&document, Path::new("--schema"), &link]] {
+            let ended = run(&[arguments, &[Path::new("--out"), &out]].concat());
+            let said = String::from_utf8(ended.stderr).unwrap();
+            let expected = format!("{}: is not a file that can be read\n", link.display());
+            assert_eq!((ended.status.code(), said), (Some(1), expected));
+        }
+        fs::remove_file(&link).unwrap();
+    }
+    fs::File::create(&document)
+        .unwrap()
+        .set_len((16 << 20) + 1)
+        .unwrap();
+    let ended = run(&[&document, Path::new("--out"), &out]);
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert!(
+        said.ends_with(": has more than 16 MB, which are not read\n"),
+        "{said}"
+    );
+
     let ended = run(&[&document]);
     assert_eq!(ended.status.code(), Some(1));
     let said = String::from_utf8(ended.stderr).unwrap();

@@ -77,8 +77,6 @@ mod error;
 pub mod guide;
 mod locked;
 mod loop_control;
-// JSON is read by name, which gives null for what is not there; what is written to is an object.
-#[allow(clippy::indexing_slicing)]
 pub mod outbox;
 pub mod replica;
 pub mod store;

@@ -89,6 +89,9 @@ fn a_report_comes_back_from_its_json_and_debug_shows_no_text_of_it() {
 
     let finding = &report.findings()[0];
     assert!(finding.to_string().contains("Jo"));
+    wrong.movement_time = Maybe::from("\u{1b}[2J\n\u{202e}");
+    let shown = list("1").validate(&wrong, &today()).findings()[0].to_string();
+    assert!(shown.contains(r"\u{1b}[2J\n"), "{shown}");
     let logged = format!("{finding:?}");
     assert!(logged.contains("Time") && logged.contains("movementTime"));
     assert!(!format!("{logged}{report:?}").contains("Jo"));

@@ -59,6 +59,10 @@ Found, not found, empty and several are distinguished
   reply 201 {"Value": {}}; {lookup|property} QFZZ5555 -> value . {"Empty"|null};
   reply pics QAZZ7777 QAZZ7777; lookup QAZZ7777 -> value . "2 records"; property QAZZ7777 -> kind Protocol
 
+A PIC without a record may be an empty 404, once the register has answered
+  with retry none; reply 404; reply pics QAZZ7777; reply 404; {lookup|property} QAZZ7777 -> NoAnswer again;
+  lookup QAZZ7777 -> ok; {lookup|property} QBZZ2222 -> value . {"NotFound"|null}
+
 A page with an unreadable record is no answer to a look-up
   reply {"Value": {"Total": 1, "SubSet": [{"PIC": "QAZZ7777", "Town": ["hidden"]}]}}; lookup QAZZ7777 -> kind UnreadableRecord, sent 1, path Value.SubSet[0].Town, hides hidden
 

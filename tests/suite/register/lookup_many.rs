@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use envd_sdk::auth::{AccessToken, BoxFuture, StaticToken, TokenSource};
+use envd_sdk::model::Pic;
 use envd_sdk::register::{Lookup, LookupResult, Register};
 use envd_sdk::{Error, ErrorKind, Result};
 use equipment::{Reply, Server};
@@ -64,6 +65,21 @@ async fn each_input_has_a_result_with_one_request_for_each_pic() {
         assert_eq!(pics, (None, Some(pic("QAZZ7777"))));
         assert_eq!(server.count(), 3);
     }
+}
+
+/// As `Pic::parse` says it: a text that looks right has an invisible character in it.
+#[tokio::test]
+async fn an_input_that_is_no_pic_fails_as_it_is_parsed() {
+    let server = scripted();
+    let inputs = ["QAZZ\u{200b}7777", "QAZZ-777", ""];
+    let look_ups = client(&server).lookup_many(inputs).collect().await;
+    for (look_up, input) in look_ups.iter().zip(inputs) {
+        let error = look_up.result.as_ref().unwrap_err();
+        let why = Pic::parse(input).unwrap_err().to_string();
+        assert!(error.kind() == ErrorKind::Config && error.to_string().contains(&why));
+    }
+    let said = look_ups[0].result.as_ref().unwrap_err().to_string();
+    assert!(said.contains("U+200B"), "{said}");
 }
 
 /// A token source that holds back the first look-up until it is opened, and counts: all, those at once, and the most at once.

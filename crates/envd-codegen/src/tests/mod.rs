@@ -1,3 +1,6 @@
+mod hostile;
+mod written;
+
 use std::fmt::Write;
 
 use equipment::script::rows;
@@ -39,8 +42,11 @@ fn pages_and_traits_are_written() {
     let documents = [named("documents.graphql", documents)];
     let written = money.generate_from(Some(&schema), &documents).unwrap();
     let public = "#[derive(Clone, Debug, Default, PartialEq, ::envd_sdk::serde::Serialize, ::envd_sdk::serde::Deserialize)]\n";
-    assert_eq!(written.matches(public).count(), 21);
-    assert_eq!(written.matches("#[non_exhaustive]\n").count(), 15);
+    assert_eq!(written.matches(public).count(), 38);
+    // With a required enum, which has none.
+    let without_default = public.replace("Default, ", "");
+    assert_eq!(written.matches(&without_default).count(), 3);
+    assert_eq!(written.matches("#[non_exhaustive]\n").count(), 32);
     for lines in [
         "/// The query `Page`, with variables and reply in [`page`](self::page).\n///\n\
          /// The consignments of an account, page by page.\n///\n/// Source: stated, specification 4.1.\n",
@@ -50,6 +56,10 @@ fn pages_and_traits_are_written() {
         "/// A note \\[with](x) `marks`.\n",
         "/// `$note`.\n",
         "/// `Kind._1`.\nn1 = \"_1\",\n",
+        "/// `Kind.ERR`.\nErr_ = \"ERR\",\n",
+        "#[deprecated = \"Use [1mAB // instead.\"]\nOld = \"OLD\",\n",
+        "/// `Herd.breed`.\n#[deprecated = \"Use \\\"type\\\".\"]\npub breed: Option<String>,\n",
+        "/// `Herd.mark`.\n#[deprecated]\npub mark: Option<String>,\n",
     ] {
         let plain = written.lines().flat_map(|line| [line.trim_start(), "\n"]);
         assert!(plain.collect::<String>().contains(lines), "{lines}");
@@ -81,7 +91,13 @@ fn what_differs_in_the_service_is_found_when_the_code_is_written() {
     let ours = generate(Some(crate::SCHEMA), document).unwrap();
     assert!(ours.contains("Connection<::envd_sdk::model::ConsignmentSummary>"));
     assert!(ours.contains("pub input: ::envd_sdk::model::TemplateInput"));
-    assert_eq!(ours, generate(None, document).unwrap());
+    // But for the sources of descriptions, which the schema of a service does not have.
+    let ours_without_file = generate(None, document).unwrap();
+    assert_eq!(
+        written::without_texts(&ours),
+        written::without_texts(&ours_without_file)
+    );
+    assert!(ours_without_file.contains("Source: ") && !ours.contains("Source: "));
     for row in rows(DIFFERENCES) {
         let (from, to, named) = (format!("{}\n", row[0]), format!("{}\n", row[1]), row[2]);
         let of_service = match row[0] {
@@ -123,4 +139,21 @@ fn a_large_schema_and_documents_without_end_are_bounded() {
     }
     let error = generate(Some(SCHEMA), &document).unwrap_err();
     assert!(error.contains("more than 100,000 fields"), "{error}");
+    // Each fragment has a hundred levels, and the next one in the last of them.
+    let mut document = "query A { ...F0 } fragment F60 on Query { grid }\n".to_owned();
+    for (open, close) in [("... { ", "} "), ("one { ", "} ")] {
+        for number in 0..60 {
+            let (open, close) = (open.repeat(100), close.repeat(100));
+            writeln!(
+                document,
+                "fragment F{number} on Query {{ {open}...F{} {close} }}",
+                number + 1
+            )
+            .unwrap();
+        }
+        let schema = "type Query { grid: Int one: Query }";
+        let error = generate(Some(schema), &document).unwrap_err();
+        assert_eq!(error.matches("more than 64 levels").count(), 1, "{error}");
+        document = "query A { ...F0 } fragment F60 on Query { grid }\n".to_owned();
+    }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use envd_sdk::model::{ConsignmentId, Timestamp};
-use envd_sync::outbox::DeclarationId;
+use envd_sync::outbox::{Decision, DeclarationId};
 use lexopt::Arg::{Long, Short, Value};
 use lexopt::ValueExt;
 
@@ -16,17 +16,18 @@ usage: outbox --store FILE COMMAND
 Declarations that are written without reception, and sent when there is some. FILE keeps the
 declarations and their states. All commands but `run` work without reception and without a login.
 
-  add [--submit] [--not-after RFC3339] [--base RECORD.json] INPUT.json
+  add [--submit] [--not-after RFC3339] [--key KEY | --base RECORD.json] INPUT.json
                       writes a new declaration, or with --base the edited state of a record: nothing
                       is sent if the service's record has changed since RECORD.json. With --submit,
                       or the status SUBMITTED in INPUT.json, it is submitted and not only saved.
-                      Nothing is sent after --not-after
+                      Nothing is sent after --not-after. A second add with the same KEY makes no
+                      second entry: with another text it edits the first one
   edit [--submit] [--not-after RFC3339] ENTRY INPUT.json
                       replaces the text of an entry, which is still submitted if it was to be.
                       --not-after sets another limit, even after the old one
   withdraw ENTRY      saves an entry as a draft instead of submitting it
   delete ENTRY|ID     deletes an entry by its number, or a record by its id
-  decide ENTRY keep-mine|take-theirs|resend|discard|adopt ID
+  decide ENTRY keep-mine|take-theirs|resend|send-as-me|discard|adopt ID
                       answers a question that only a person can decide
   run [--once] [--settle SECONDS] [--for SECONDS] [--lease SECONDS] [--json]
                       sends what is due, and shows each change of state: until Ctrl-C, with --once
@@ -60,13 +61,14 @@ pub(crate) enum Command {
     },
     Decide {
         entry: DeclarationId,
-        choice: Choice,
+        decision: Decision,
     },
 }
 
 pub(crate) struct Add {
     pub(crate) submit: bool,
     pub(crate) not_after: Option<Timestamp>,
+    pub(crate) key: Option<String>,
     pub(crate) base: Option<PathBuf>,
     pub(crate) input: PathBuf,
 }
@@ -87,14 +89,6 @@ pub(crate) struct Run {
     pub(crate) lease: Option<Duration>,
 }
 
-pub(crate) enum Choice {
-    KeepMine,
-    TakeTheirs,
-    Resend,
-    Discard,
-    Adopt(ConsignmentId),
-}
-
 /// What is given, before it is known to fit the command.
 #[derive(Default)]
 struct Given {
@@ -103,6 +97,7 @@ struct Given {
     /// The options of commands, by name.
     options: Vec<&'static str>,
     not_after: Option<Timestamp>,
+    key: Option<String>,
     base: Option<PathBuf>,
     run: Run,
 }
@@ -126,6 +121,10 @@ impl Arguments {
                     let time = cli::value(parser, "--not-after", expected, timestamp)?;
                     given.not_after = Some(time);
                     given.options.push("--not-after");
+                }
+                Long("key") => {
+                    given.key = Some(parser.value()?.string()?);
+                    given.options.push("--key");
                 }
                 Long("base") => {
                     given.base = Some(parser.value()?.into());
@@ -165,16 +164,22 @@ impl Given {
             return Err("a command is missing, such as add, run or list".into());
         };
         let allowed: &[&str] = match *name {
-            "add" => &["--submit", "--not-after", "--base"],
+            "add" => &["--submit", "--not-after", "--key", "--base"],
             "run" => &["--once", "--settle", "--for", "--lease", "--json"],
             "list" => &["--json"],
             "edit" => &["--submit", "--not-after"],
             _ => &[],
         };
         let command = match (*name, words) {
+            ("add", [_]) if self.has("--key") && self.has("--base") => {
+                let problem =
+                    "add: --key is for a new declaration, --base for a record: leave one out";
+                return Err(problem.into());
+            }
             ("add", [input]) => Command::Add(Add {
                 submit: self.has("--submit"),
                 not_after: self.not_after.take(),
+                key: self.key.take(),
                 base: self.base.take(),
                 input: input.into(),
             }),
@@ -197,9 +202,9 @@ impl Given {
             ("list", []) => Command::List {
                 json: self.has("--json"),
             },
-            ("decide", [entry, choice @ ..]) => Command::Decide {
+            ("decide", [entry, words @ ..]) => Command::Decide {
                 entry: number(entry)?,
-                choice: self::choice(choice)?,
+                decision: decision(words)?,
             },
             ("add" | "edit" | "withdraw" | "delete" | "decide" | "run" | "list", _) => {
                 let given = words.join(" ");
@@ -238,16 +243,10 @@ fn number(text: &str) -> Result<DeclarationId, lexopt::Error> {
     text.parse().map_err(|_| expected())
 }
 
-fn choice(words: &[&str]) -> Result<Choice, lexopt::Error> {
-    Ok(match words {
-        ["keep-mine"] => Choice::KeepMine,
-        ["take-theirs"] => Choice::TakeTheirs,
-        ["resend"] => Choice::Resend,
-        ["discard"] => Choice::Discard,
-        ["adopt", id] => Choice::Adopt((*id).into()),
-        _ => {
-            let expected = "keep-mine, take-theirs, resend, discard, or adopt ID";
-            return Err(format!("decide {}: expected {expected}", words.join(" ")).into());
-        }
-    })
+fn decision(words: &[&str]) -> Result<Decision, lexopt::Error> {
+    let expected = "keep-mine, take-theirs, resend, send-as-me, discard, or adopt ID";
+    let given = words.join(" ");
+    given
+        .parse()
+        .map_err(|_| format!("decide {given}: expected {expected}").into())
 }

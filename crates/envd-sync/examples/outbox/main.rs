@@ -19,9 +19,9 @@ mod settings;
 use std::process::ExitCode;
 
 use envd_sdk::model::Timestamp;
-use envd_sync::outbox::{Decision, Declaration, Outbox};
+use envd_sync::outbox::{Declaration, Outbox};
 
-use arguments::{Add, Arguments, Choice, Command, Edit, USAGE};
+use arguments::{Add, Arguments, Command, Edit, USAGE};
 use cli::{Failure, Unusable};
 use file::File;
 use input::Input;
@@ -70,16 +70,7 @@ async fn execute(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Withdraw(entry) => outbox.withdraw(entry).await?,
         Command::Delete(entry) => outbox.delete(entry).await?,
         Command::DeleteRecord(id) => outbox.delete_record(id).await?,
-        Command::Decide { entry, choice } => {
-            let decision = match choice {
-                Choice::KeepMine => Decision::KeepMine,
-                Choice::TakeTheirs => Decision::TakeTheirs,
-                Choice::Resend => Decision::Resend,
-                Choice::Discard => Decision::Discard,
-                Choice::Adopt(id) => Decision::Adopt(id),
-            };
-            outbox.decide(entry, decision).await?
-        }
+        Command::Decide { entry, decision } => outbox.decide(entry, decision).await?,
     };
     Output::written(&written)?;
     Ok(ExitCode::SUCCESS)
@@ -99,8 +90,17 @@ async fn add(outbox: Outbox, options: Add) -> Result<Declaration, Failure> {
             let problem = "it names a record: --base RECORD.json, as it was edited, is needed";
             return Err(Unusable::new(&options.input, problem).into());
         }
-        (None, false) => outbox.save(input).await?,
-        (None, true) => outbox.submit(input).await?,
+        (None, _) => {
+            let new = if is_submitted {
+                outbox.submit(input)
+            } else {
+                outbox.save(input)
+            };
+            match options.key {
+                Some(key) => new.key(key).await?,
+                None => new.await?,
+            }
+        }
         (Some(record), false) => outbox.update(&record, input).await?,
         (Some(record), true) => outbox.submit_record(&record, input).await?,
     })

@@ -83,6 +83,8 @@ impl Output {
         if self.json {
             return line(&EntryLine {
                 entry: entry.id.to_string(),
+                key: entry.key.as_deref(),
+                writers: &entry.writers,
                 kind: entry.wanted,
                 state: entry.state,
                 consignment: entry.consignment.as_ref(),
@@ -255,6 +257,12 @@ fn details(entry: &Declaration) -> Vec<String> {
             }
         }));
     }
+    details.extend(
+        entry
+            .key
+            .as_ref()
+            .map(|key| format!("key {}", printable(key))),
+    );
     // Without reception, the sentence names it.
     let is_told = entry.reason == Some(Reason::NoReception);
     details.extend(entry.trouble.as_ref().filter(|_| !is_told).map(printable));
@@ -269,13 +277,14 @@ fn details(entry: &Declaration) -> Vec<String> {
     }
     let asks = [DeclarationState::NeedsAttention, DeclarationState::Refused];
     if asks.contains(&entry.state) {
-        let decisions = entry.decisions();
-        let decisions = decisions.iter().map(|decision| match decision {
-            Decision::Adopt(id) => format!("adopt {}", printable(id)),
-            other => other.to_string().replace(' ', "-"),
-        });
-        let decisions: Vec<String> = decisions.collect();
-        details.push(format!("decide {} {}", entry.id, decisions.join(" | ")));
+        for decision in entry.decisions() {
+            let name = match &decision {
+                Decision::Adopt(id) => format!("adopt {}", printable(id)),
+                other => other.to_string().replace(' ', "-"),
+            };
+            let will = printable(entry.consequence(&decision));
+            details.push(format!("decide {} {name}: {will}", entry.id));
+        }
     }
     let duplicates = entry.late_duplicates.iter();
     details.extend(duplicates.map(|id| format!("late duplicate: {}", printable(id))));
@@ -300,6 +309,8 @@ struct WrittenLine {
 #[derive(Serialize)]
 struct EntryLine<'a> {
     entry: String,
+    key: Option<&'a str>,
+    writers: &'a [String],
     kind: Wanted,
     state: DeclarationState,
     consignment: Option<&'a ConsignmentId>,

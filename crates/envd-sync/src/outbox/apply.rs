@@ -1,8 +1,11 @@
 //! Changes a row by an event: the only place where a row changes.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::compare::{Base, ServiceFields, ServiceRecord, merge};
+use super::decision::Decision;
 use super::row::{
     ChangeRequest, DAY, Doubt, Due, HISTORY, Happened, Limit, Listing, Lost, Question, Row,
     RowState, Sent, Text, Time, Unanswered, Unclear, Wish,
@@ -21,28 +24,6 @@ pub(crate) enum Intent {
     /// Not submitted.
     Withdraw,
     Delete,
-}
-
-/// What a person says to a question, or to a row that waits.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum PersonsDecision {
-    KeepMine,
-    TakeTheirs,
-    Resend,
-    Adopt(String),
-    Discard,
-}
-
-impl PersonsDecision {
-    pub(crate) fn name(&self) -> &'static str {
-        match self {
-            Self::KeepMine => "keep mine",
-            Self::TakeTheirs => "take theirs",
-            Self::Resend => "resend",
-            Self::Adopt(_) => "adopt",
-            Self::Discard => "discard",
-        }
-    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -80,7 +61,9 @@ pub(crate) enum RowEvent {
     Told(Vec<String>),
     /// The creations that the row went on without are not looked for any more.
     WatchOver,
-    Decided(PersonsDecision),
+    /// The user who wrote it is logged in again.
+    WriterReturned,
+    Decided(Decision),
 }
 
 impl RowEvent {
@@ -97,6 +80,7 @@ impl RowEvent {
             Self::Asked(_) => "asked",
             Self::Told(_) => "told",
             Self::WatchOver => "watch_over",
+            Self::WriterReturned => "writer_returned",
             Self::Decided(_) => "decided",
         }
     }
@@ -122,6 +106,8 @@ pub(crate) struct Moment<'a> {
     /// How long a request without a clear answer may still be carried out.
     pub(crate) reconcile_after: Time,
     pub(crate) service: &'a ServiceFields,
+    /// The user who is logged in, if that is known.
+    pub(crate) user: Option<&'a str>,
 }
 
 impl Moment<'_> {
@@ -144,6 +130,8 @@ pub(crate) enum Unfit {
     NoText,
     /// The question has other answers.
     Decision,
+    /// Another user signed the text.
+    Signed,
 }
 
 impl RowState {
@@ -159,6 +147,7 @@ impl RowState {
             RowEvent::Marked(_) | RowEvent::Absent { .. } | RowEvent::Unclear(_) => is_open,
             RowEvent::Refused | RowEvent::NotSent { .. } | RowEvent::Doubt => is_sending,
             RowEvent::Applied { .. } => is_open || is_sending,
+            RowEvent::WriterReturned => matches!(self, Self::Asked(Question::AnotherUser(_))),
             // A question gets one more candidate.
             RowEvent::Asked(_) => is_open || is_sending || matches!(self, Self::Asked(_)),
         }
@@ -264,6 +253,10 @@ impl Row {
             RowEvent::WatchOver => {
                 self.lost.take_if(|lost| lost.watched_until.is_some());
             }
+            RowEvent::WriterReturned => {
+                self.state = RowState::default();
+                self.listed = moment.begun;
+            }
             RowEvent::Decided(decision) => self.decided(decision, moment)?,
         }
         Ok(())
@@ -280,6 +273,7 @@ impl Row {
         }
         let is_at_rest = self.state == RowState::Confirmed;
         let wish = self.wish_of(intent, base.filter(|_| !is_at_rest))?;
+        self.written_by(intent, base.is_some(), is_at_rest, moment);
         // A text that equals the wish need not go before it: an edit of the wish replaces both.
         let first = self.first.as_ref().and_then(Wish::text);
         if wish == Wish::Delete || first == wish.text() {
@@ -302,7 +296,7 @@ impl Row {
                 true
             }
             (RowState::Confirmed | RowState::Refused, _)
-            | (RowState::Asked(Question::Late(..)), None) => true,
+            | (RowState::Asked(Question::Late(..) | Question::AnotherUser(_)), None) => true,
             (RowState::Asked(Question::NoUsableAnswer), None) if *intent == Intent::Delete => {
                 self.send_again(moment);
                 true
@@ -318,6 +312,23 @@ impl Row {
             self.state = RowState::default();
         }
         Ok(())
+    }
+
+    /// Whose words the row has now: those of the user who is logged in alone if they replace all that waits.
+    fn written_by(
+        &mut self,
+        intent: &Intent,
+        is_of_record: bool,
+        is_at_rest: bool,
+        moment: &Moment<'_>,
+    ) {
+        let has_text = matches!(intent, Intent::Save(_) | Intent::Submit(Some(_)));
+        let is_replaced = has_text && !is_of_record && self.first.is_none();
+        let is_waiting = self.wish.text().is_some() && !is_at_rest;
+        if is_replaced || *intent == Intent::Delete || !is_waiting {
+            self.writers.clear();
+        }
+        self.writers.extend(moment.user.map(str::to_owned));
     }
 
     /// The new wish. `base`: what another screen showed while this row waits.
@@ -447,7 +458,7 @@ impl Row {
         self.wait(wait, moment);
     }
 
-    fn decided(&mut self, decision: &PersonsDecision, moment: &Moment<'_>) -> Result<(), Unfit> {
+    fn decided(&mut self, decision: &Decision, moment: &Moment<'_>) -> Result<(), Unfit> {
         let is_over = matches!(self.state, RowState::Confirmed | RowState::Discarded);
         if is_over || self.state == RowState::Sending {
             return Err(Unfit::State);
@@ -457,25 +468,22 @@ impl Row {
             _ => None,
         };
         match (decision, question) {
-            (PersonsDecision::Discard, _)
+            (Decision::Discard, _)
             | (
-                PersonsDecision::TakeTheirs,
+                Decision::TakeTheirs,
                 Some(Question::Changed(_) | Question::NotADraft(_) | Question::Gone),
             ) => {
                 self.end(moment);
                 self.state = RowState::Discarded;
                 return Ok(());
             }
-            (
-                PersonsDecision::KeepMine,
-                Some(Question::Changed(read) | Question::NotADraft(read)),
-            ) => {
+            (Decision::KeepMine, Some(Question::Changed(read) | Question::NotADraft(read))) => {
                 self.keep_mine_over(&read);
             }
-            (PersonsDecision::KeepMine, Some(Question::Late(_, late))) => {
+            (Decision::KeepMine, Some(Question::Late(_, late))) => {
                 self.agreed.late.insert(late);
             }
-            (PersonsDecision::KeepMine, Some(Question::Gone)) => {
+            (Decision::KeepMine, Some(Question::Gone)) => {
                 let request = self.next_request();
                 let text = request.as_ref().and_then(ChangeRequest::text);
                 if !text.is_some_and(Text::is_whole) {
@@ -485,15 +493,24 @@ impl Row {
                 (self.record, self.base, self.is_named) = (None, None, false);
                 self.known = moment.listed.clone();
             }
-            (PersonsDecision::Adopt(id), question) => {
+            (Decision::Adopt(id), question) => {
                 let is_offered = question.is_some_and(|asked| !asked.candidates().is_empty());
                 if self.record.is_some() || !is_offered && !self.is_creation_in_doubt() {
                     return Err(Unfit::Decision);
                 }
-                self.adopt = Some(id.clone());
+                self.adopt = Some(id.as_str().to_owned());
             }
-            (PersonsDecision::Resend, None) if self.state == RowState::Refused => {}
-            (PersonsDecision::Resend, Some(question))
+            (Decision::SendAsMe, Some(Question::AnotherUser(_))) => {
+                let user = moment.user.ok_or(Unfit::Decision)?;
+                let wishes = [Some(&self.wish), self.first.as_ref()];
+                let mut texts = wishes.into_iter().flatten().filter_map(Wish::text);
+                if texts.any(Text::is_signed) {
+                    return Err(Unfit::Signed);
+                }
+                self.writers = BTreeSet::from([user.to_owned()]);
+            }
+            (Decision::Resend, None) if self.state == RowState::Refused => {}
+            (Decision::Resend, Some(question))
                 if question == Question::NoUsableAnswer || !question.candidates().is_empty() =>
             {
                 self.agreed
@@ -611,11 +628,13 @@ mod tests {
             "marked" => RowEvent::Marked(cases::row("save sending").sent.unwrap()),
             "absent" => RowEvent::Absent { is_over: false },
             "over" => RowEvent::Absent { is_over: true },
-            "keep" => decided(PersonsDecision::KeepMine),
-            "take" => decided(PersonsDecision::TakeTheirs),
-            "resend" => decided(PersonsDecision::Resend),
-            "adopt" => decided(PersonsDecision::Adopt("c2".to_owned())),
-            "discard" => decided(PersonsDecision::Discard),
+            "keep" => decided(Decision::KeepMine),
+            "take" => decided(Decision::TakeTheirs),
+            "resend" => decided(Decision::Resend),
+            "as-me" => decided(Decision::SendAsMe),
+            "writer" => RowEvent::WriterReturned,
+            "adopt" => decided(Decision::Adopt("c2".into())),
+            "discard" => decided(Decision::Discard),
             other => panic!("{other}"),
         }
     }
@@ -680,6 +699,8 @@ mod tests {
             (" +late", !row.agreed.late.is_empty()),
             (" +not", !row.agreed.not.is_empty()),
             (" +adopt", row.adopt.is_some()),
+            (" +pat", row.writers.contains("pat")),
+            (" +sam", row.writers.contains("sam")),
             (" +wait", next_at.is_some_and(|due| due.is_ahead(NOW))),
         ];
         let flags = flags.into_iter().filter(|(_, is_set)| *is_set);
@@ -766,7 +787,7 @@ mod tests {
         // Nothing was listed before.
         let mut row = row("save doubt");
         row.lost.as_mut().unwrap().listed = Listing::default();
-        applied(&mut row, &RowEvent::Decided(PersonsDecision::Discard)).unwrap();
+        applied(&mut row, &RowEvent::Decided(Decision::Discard)).unwrap();
         row.record = Some("c2".to_owned());
         assert_eq!(row.needs_since(), Some(0));
     }

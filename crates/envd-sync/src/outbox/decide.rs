@@ -12,6 +12,7 @@
 //! | queued, delete | read | confirm | a draft: send; else ask | | ask |
 //! | in doubt, record | read | delete: confirm; else ask | 1st look: wait; 2nd: send | confirm | ask |
 
+use envd_sdk::model::{Day, FormType};
 use serde_json::Value;
 
 use super::apply::RowEvent;
@@ -82,16 +83,29 @@ pub(crate) struct Circumstances<'a> {
     pub(crate) now: Time,
     /// In the place where the day ends last.
     pub(crate) today: &'a str,
-    /// The day of a date, as in `today`; `None`: it is none.
-    pub(crate) day: fn(&str) -> Option<String>,
-    /// The day from which on a form is not accepted for new declarations, if there is one.
-    pub(crate) retired_from: fn(&str) -> Option<String>,
     pub(crate) service: &'a ServiceFields,
     /// The other rows of the account whose creations are under way, in doubt or watched.
     pub(crate) open: &'a [&'a Row],
+    /// The user who is logged in, if that is known.
+    pub(crate) user: Option<&'a str>,
 }
 
+/// What is next. Nothing that one user wrote is sent under the login of another without that person's word.
 pub(crate) fn decide(row: &Row, read: Option<&Read>, when: &Circumstances<'_>) -> Action {
+    let others = row.other_writers(when.user);
+    match (decide_of_writer(row, read, when), others) {
+        (Action::Append(RowEvent::Marked(_)), Some(others)) => ask(Question::AnotherUser(others)),
+        (Action::Wait(_), None)
+            if matches!(row.state, RowState::Asked(Question::AnotherUser(_)))
+                && when.user.is_some() =>
+        {
+            Action::Append(RowEvent::WriterReturned)
+        }
+        (action, _) => action,
+    }
+}
+
+fn decide_of_writer(row: &Row, read: Option<&Read>, when: &Circumstances<'_>) -> Action {
     let RowState::Open { next_at } = &row.state else {
         return Action::Wait(None);
     };
@@ -398,23 +412,38 @@ fn late(row: &Row, when: &Circumstances<'_>) -> Option<Question> {
     let movement = movement.or_else(|| row.base.as_ref()?.field("movementDate"));
     let date = movement.and_then(Value::as_str).map(str::trim);
     let movement = date.filter(|date| !date.is_empty()).and_then(|date| {
-        let reason = match (when.day)(date) {
+        let reason = match day(date) {
             None => Reason::MovementUnreadable,
             Some(day) if day.as_str() < when.today => Reason::MovementPassed,
             Some(_) => return None,
         };
         Some((reason, date.to_owned()))
     });
-    let forms = text["forms"].as_array().into_iter().flatten();
+    let forms = text.get("forms").and_then(Value::as_array);
+    let forms = forms.into_iter().flatten();
     let mut forms = forms.filter_map(Value::as_str);
     let retired = forms.find(|form| {
-        let from = (when.retired_from)(form).filter(|_| row.record.is_none());
+        let from = retired_from(form).filter(|_| row.record.is_none());
         from.is_some_and(|from| from.as_str() <= when.today)
     });
     let retired = retired.map(|form| (Reason::FormRetired, form.to_owned()));
     let mut late = [limit, movement, retired].into_iter().flatten();
     let (reason, what) = late.find(|(_, what)| !row.agreed.late.contains(what))?;
     Some(Question::Late(reason, what))
+}
+
+/// The day of a date, with or without a time after it.
+fn day(date: &str) -> Option<String> {
+    let (day, rest) = date.split_at_checked(10)?;
+    let has_end = rest.is_empty() || rest.starts_with(['T', ' ']);
+    let day = Day::parse(day).ok().filter(|_| has_end);
+    day.map(|day| day.to_string())
+}
+
+/// The day from which on a form is not accepted for new declarations.
+fn retired_from(form: &str) -> Option<String> {
+    let from = FormType::from(form).closed_from()?;
+    Some(from.to_string())
 }
 
 /// What an answer to the request under way means.
@@ -569,6 +598,16 @@ mod tests {
                 other => format!("{other:?}"),
             },
         }
+    }
+
+    #[test]
+    fn a_movement_day_is_read_with_a_time_after_it() {
+        for date in "2027-06-01|2027-06-01T05:15:00|2027-06-01 05:15|2028-02-29".split('|') {
+            assert_eq!(day(date).as_deref(), date.get(..10));
+        }
+        let others =
+            "|soon|2027-06-31|2027-02-29|01/06/2027|2027-6-1|2027-06-01x|2027-06-0ä|+027-06-01";
+        assert!(others.split('|').all(|date| day(date).is_none()));
     }
 
     #[test]

@@ -2,18 +2,29 @@
 
 use std::fmt;
 
-use super::apply::{self, Moment, RowEvent, apply};
+use serde::{Deserialize, Serialize};
+
+use super::apply::{Moment, RowEvent, apply};
 use super::compare::ServiceFields;
 use super::row::{Listing, Row};
 use envd_sdk::model::ConsignmentId;
 
-/// What becomes of a declaration, from a person: [`guide::outbox`](crate::guide::outbox) says which fits when, and
-/// [`Declaration::decisions`](super::Declaration::decisions) which fit now.
+/// What becomes of a declaration, from a person. `Declaration::decisions` has those that fit now, and `Declaration::consequence` says
+/// what each will do. The text is the name, such as `keep mine`.
 ///
 /// It holds for what was there when the question was asked: if the record changes again, a person is asked again.
 ///
-/// See [`Outbox::decide`](super::Outbox::decide) for an example of each.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// ```
+/// use envd_sync::outbox::Decision;
+///
+/// let decision: Decision = "keep-mine".parse()?;
+/// assert_eq!(decision, Decision::KeepMine);
+/// assert_eq!(decision.to_string(), "keep mine");
+/// # Ok::<(), envd_sync::Error>(())
+/// ```
+///
+/// `Outbox::decide` has an example of each.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Decision {
     /// Sends what is wanted here, over what the service had when the question was asked. A record that is gone is made anew;
@@ -21,35 +32,60 @@ pub enum Decision {
     KeepMine,
     /// Keeps what the service has, and gives the declaration up.
     TakeTheirs,
-    /// Sends it again: none of the [candidates](super::Declaration::candidates) is it, or the reason of a refusal has passed.
+    /// Sends it again: none of the candidates is it, or the reason of a refusal has passed.
     Resend,
     /// This record is the declaration. It is read first; if it differs from what is wanted, that is compared next.
     Adopt(ConsignmentId),
+    /// Sends what another user wrote, under the login of now. A text that another user signed does not take this decision: edit it,
+    /// so that it is signed again.
+    SendAsMe,
     /// Gives the declaration up; nothing is deleted on the service.
     Discard,
 }
 
-/// The name, such as `keep mine`.
-impl fmt::Display for Decision {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(apply::PersonsDecision::from(self).name())
+impl Decision {
+    /// All, in the order of the buttons of a screen.
+    pub(crate) fn all(candidates: &[ConsignmentId]) -> Vec<Self> {
+        let mut all = vec![
+            Self::SendAsMe,
+            Self::KeepMine,
+            Self::TakeTheirs,
+            Self::Resend,
+        ];
+        all.extend(candidates.iter().cloned().map(Self::Adopt));
+        all.push(Self::Discard);
+        all
     }
-}
 
-impl From<&Decision> for apply::PersonsDecision {
-    fn from(decision: &Decision) -> Self {
-        match decision {
-            Decision::KeepMine => Self::KeepMine,
-            Decision::TakeTheirs => Self::TakeTheirs,
-            Decision::Resend => Self::Resend,
-            Decision::Adopt(id) => Self::Adopt(id.as_str().to_owned()),
-            Decision::Discard => Self::Discard,
+    /// By its text, of which a blank may be a hyphen.
+    pub(crate) fn named(text: &str) -> Option<Self> {
+        if let Some(id) = text.strip_prefix("adopt ") {
+            return Some(Self::Adopt(id.into()));
+        }
+        let name = text.replace('-', " ");
+        Self::all(&[]).into_iter().find(|one| one.name() == name)
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::KeepMine => "keep mine",
+            Self::TakeTheirs => "take theirs",
+            Self::Resend => "resend",
+            Self::Adopt(_) => "adopt",
+            Self::SendAsMe => "send as me",
+            Self::Discard => "discard",
         }
     }
 }
 
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
 /// The decisions that a row takes.
-pub(super) fn fitting(row: &Row, candidates: &[ConsignmentId]) -> Vec<Decision> {
+pub(crate) fn fitting(row: &Row) -> Vec<Decision> {
     let (listed, service) = (Listing::default(), ServiceFields::default());
     let moment = Moment {
         now: 0,
@@ -57,13 +93,18 @@ pub(super) fn fitting(row: &Row, candidates: &[ConsignmentId]) -> Vec<Decision> 
         begun: 0,
         reconcile_after: 0,
         service: &service,
+        // Whoever asks is logged in.
+        user: Some(""),
     };
-    let adopted = candidates.iter().cloned().map(Decision::Adopt);
-    let all = [Decision::KeepMine, Decision::TakeTheirs, Decision::Resend].into_iter();
-    let all = all.chain(adopted).chain([Decision::Discard]);
-    all.filter(|decision| {
-        let event = RowEvent::Decided(decision.into());
+    let candidates: Vec<ConsignmentId> = row
+        .candidates()
+        .iter()
+        .map(|id| id.as_str().into())
+        .collect();
+    let mut all = Decision::all(&candidates);
+    all.retain(|decision| {
+        let event = RowEvent::Decided(decision.clone());
         apply(&mut row.clone(), &event, &moment).is_ok()
-    })
-    .collect()
+    });
+    all
 }

@@ -3,14 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::apply;
 use super::compare::{FieldDifference, differences};
 use super::decision::{Decision, fitting};
+use super::pass::time_of;
 use super::row::{Question, Reason, Row, RowState, Time, Wish};
 use crate::error::{Error, Result};
 use envd_sdk::model::{ConsignmentId, ConsignmentInput, ConsignmentNumber, ServerError, Timestamp};
@@ -42,6 +41,16 @@ impl FromStr for DeclarationId {
         number
             .map(Self)
             .map_err(|_| Error::usage(format!("{text:?} is not the number of a declaration")))
+    }
+}
+
+/// From its name, such as `keep mine` or `keep-mine`, or from `adopt` and an id.
+impl FromStr for Decision {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let decision = Self::named(text);
+        decision.ok_or_else(|| Error::usage(format!("{text:?} is no decision")))
     }
 }
 
@@ -201,6 +210,10 @@ pub struct HistoryEvent {
 pub struct Declaration {
     /// Its number.
     pub id: DeclarationId,
+    /// The key that the application gave it: [`NewDeclaration::key`](super::NewDeclaration::key).
+    pub key: Option<String>,
+    /// The users who wrote what is wanted now, by [`Outbox::user`](super::Outbox::user); empty: that is not known.
+    pub writers: Vec<String>,
     /// What is wanted.
     pub wanted: Wanted,
     /// Where it is.
@@ -237,7 +250,7 @@ pub struct Declaration {
     pub input: Option<ConsignmentInput>,
     /// The last hundred events, the oldest first.
     pub history: Vec<HistoryEvent>,
-    row: Arc<Row>,
+    pub(super) row: Arc<Row>,
 }
 
 impl Declaration {
@@ -264,6 +277,8 @@ impl Declaration {
         });
         Self {
             id: DeclarationId(row.id),
+            key: row.key.as_ref().map(|key| key.name.clone()),
+            writers: row.writers.iter().cloned().collect(),
             wanted: match row.wish {
                 Wish::Save(_) => Wanted::Save,
                 Wish::Submit(_) => Wanted::Submit,
@@ -314,90 +329,7 @@ impl Declaration {
     /// # Ok(()) });
     /// ```
     pub fn decisions(&self) -> Vec<Decision> {
-        fitting(&self.row, &self.candidates)
-    }
-
-    /// Where it is, in a farmer's words, for a list on a screen.
-    ///
-    /// ```
-    /// # equipment::example(async {
-    /// # let fake = envd_sdk::fake::Fake::start().await;
-    /// # let account = fake.client().build()?.account(fake.account_id());
-    /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
-    /// # use envd_sync::{Outbox, Replica};
-    /// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"))
-    /// #     .movement("2099-01-15", "05:15");
-    /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
-    /// let written = outbox.submit(input).await?;
-    /// assert_eq!(written.sentence(), "Waiting to be sent");
-    /// outbox.send().await?;
-    /// let sent = outbox.declaration(written.id).await?.ok_or("it is gone")?;
-    /// assert!(sent.sentence().starts_with("Submitted as C-"));
-    /// # Ok(()) });
-    /// ```
-    #[must_use]
-    pub fn sentence(&self) -> String {
-        let sentence = match (self.state, self.reason) {
-            (DeclarationState::Confirmed, _) => {
-                let what = match self.wanted {
-                    Wanted::Save if self.row.may_be_submitted() => "Changed, and still submitted",
-                    Wanted::Save => "Saved as a draft",
-                    Wanted::Submit => "Submitted",
-                    Wanted::Withdraw => "A draft again",
-                    Wanted::Delete => return "Deleted".to_owned(),
-                };
-                let problems = if self.findings.is_empty() {
-                    ""
-                } else {
-                    ", with problems"
-                };
-                let number = self.number.as_ref().map(|number| match self.wanted {
-                    Wanted::Submit => format!(" as {number}"),
-                    _ => format!(" ({number})"),
-                });
-                return format!("{what}{}{problems}", number.unwrap_or_default());
-            }
-            (_, Some(Reason::NoReception)) => {
-                return match &self.trouble {
-                    Some(trouble) => format!("Waiting: {trouble}"),
-                    None => "Waiting for reception".to_owned(),
-                };
-            }
-            (_, Some(Reason::LoginNeeded)) => "Waiting until you log in again",
-            (_, Some(Reason::WaitsForAnother)) => "Waiting for another declaration",
-            (_, Some(Reason::Unclear)) => "The service gives no usable answer; trying again",
-            (_, Some(Reason::NoClearAnswer)) => "Sent, but no answer came; looking for it",
-            (_, Some(Reason::Refused)) => "Refused by the service: please correct it",
-            (_, Some(Reason::Conflict)) => "Somebody changed it on the website: which one counts?",
-            (_, Some(Reason::NotADraft)) => {
-                "It is submitted or locked on the website: change it all the same?"
-            }
-            (_, Some(Reason::Gone)) => "It is gone from the website: make it anew?",
-            (_, Some(Reason::Candidates)) => "The website has one like it: is it this declaration?",
-            (_, Some(Reason::OtherRecord)) => {
-                "The service answered with another declaration: which one is it?"
-            }
-            (_, Some(Reason::NotAdopted)) => {
-                "The one that you chose is gone or taken: which one is it?"
-            }
-            (_, Some(Reason::NoUsableAnswer)) => "The service gives no usable answer: try again?",
-            (_, Some(Reason::NotAfterPassed)) => "Its time has passed: send it all the same?",
-            (_, Some(Reason::MovementPassed)) => {
-                "The day of the movement is over: send it all the same?"
-            }
-            (_, Some(Reason::MovementUnreadable)) => {
-                "The day of the movement cannot be read: please correct it"
-            }
-            (_, Some(Reason::FormRetired)) => "Its form is not accepted any more: choose another",
-            (_, Some(Reason::TookTheirs)) => "Given up: the website's counts",
-            (_, Some(Reason::GivenUp)) | (DeclarationState::Discarded, None) => "Given up",
-            (DeclarationState::Sending, None) => "Being sent",
-            (_, None) if self.wanted == Wanted::Withdraw => {
-                "Submitted; waiting to be made a draft again"
-            }
-            (_, None) => "Waiting to be sent",
-        };
-        sentence.to_owned()
+        fitting(&self.row)
     }
 }
 
@@ -434,7 +366,7 @@ fn reason_of(row: &Row) -> Option<Reason> {
             let mut events = row.history.iter().rev();
             let last = events.find(|event| event.event == "decided");
             let last = last.map(|event| event.why.as_str());
-            if last == Some(apply::PersonsDecision::TakeTheirs.name()) {
+            if last == Some(Decision::TakeTheirs.name()) {
                 Reason::TookTheirs
             } else {
                 Reason::GivenUp
@@ -445,6 +377,5 @@ fn reason_of(row: &Row) -> Option<Reason> {
 }
 
 fn instant(at: Time) -> Timestamp {
-    let at = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(at));
-    at.unwrap_or(SystemTime::UNIX_EPOCH).into()
+    time_of(at).into()
 }

@@ -84,6 +84,9 @@ impl Outbox {
     /// Removes declarations from the history that were written before an instant, and returns how many. While a record is being
     /// looked for, those that made records stay: a look compares with them.
     ///
+    /// The [key](super::NewDeclaration::key) of a removed declaration stays taken: a later call with it is an error, and makes no
+    /// second declaration.
+    ///
     /// ```
     /// # equipment::example(async {
     /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
@@ -121,14 +124,14 @@ impl Outbox {
                     && !(is_looked_for && row.record.is_some() && !row.is_named)
             });
             for row in &past {
-                draft.removed.push(past_name(row.id));
+                draft.documents.push((past_name(row.id), None));
                 for record in row.records().filter(|_| !is_looked_for) {
                     // A look that begins with a copy of the account without this record must not take it for another one's.
                     let is_listed = self.replica().consignment(record.as_str()).await?.is_some();
                     let holder = store.holder(record, 0).await?;
                     let is_its_own = matches!(holder, Some(Holder::Row(one)) if one.id == row.id);
                     if is_listed && is_its_own {
-                        draft.removed.push(record_name(record));
+                        draft.documents.push((record_name(record), None));
                     }
                 }
             }

@@ -38,6 +38,8 @@ pub(super) struct Held<'a> {
     number: u64,
     /// When it was taken or prolonged last, on the monotonic clock.
     since: Duration,
+    /// Why the lease could not be prolonged while a request was under way. It ends the pass.
+    failed: Option<Error>,
 }
 
 impl<'a> Held<'a> {
@@ -46,6 +48,7 @@ impl<'a> Held<'a> {
             outbox,
             number: 0,
             since: Duration::ZERO,
+            failed: None,
         }
     }
 
@@ -109,8 +112,9 @@ impl<'a> Held<'a> {
         Some(number)
     }
 
-    /// Waits for a request, and says meanwhile that this process works. Where another one has taken over, what is not sent yet
-    /// must not be sent any more. A process that was suspended notices it here before it goes on.
+    /// Waits for a request, and prolongs the lease meanwhile. Where another process has taken over, what is not sent yet must not be
+    /// sent any more. A process that was suspended notices it here before it goes on. If the store fails, the lease is not prolonged
+    /// any more, the request is still waited for, and [`failure`](Self::failure) ends the pass after it.
     pub(super) async fn during<T>(
         &mut self,
         request: impl Future<Output = T>,
@@ -124,17 +128,25 @@ impl<'a> Held<'a> {
             let held = clock.monotonic().saturating_sub(self.since);
             let left = (self.outbox.lease / 3).saturating_sub(held);
             if left.is_zero() {
-                // A store that fails now fails again when the result is written.
-                if let Err(PassEnd::Overtaken) = self.change(|_| ()).await {
-                    return Err(PassEnd::Overtaken);
+                match self.change(|_| ()).await {
+                    Ok(()) => continue,
+                    Err(PassEnd::Failed(error)) => {
+                        self.failed = Some(error);
+                        return Ok(request.await);
+                    }
+                    Err(end) => return Err(end),
                 }
-                continue;
             }
             let slept = pin!(clock.sleep(left));
             if let Either::Right((result, _)) = select(slept, request.as_mut()).await {
                 return Ok(result);
             }
         }
+    }
+
+    /// Why the pass must end, if the store failed while a request was under way.
+    pub(super) fn failure(&mut self) -> Result<(), PassEnd> {
+        self.failed.take().map_or(Ok(()), |error| Err(error.into()))
     }
 
     pub(super) async fn release(&self) -> Result<()> {

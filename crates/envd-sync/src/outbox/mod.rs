@@ -45,11 +45,14 @@
 
 // Pure: no clock, no store, no request. `tests/one_row` compiles these files alone, with a model.
 mod apply;
+// Both walk stored JSON by name, which gives null for what is not there; what is written to is an object.
+#[allow(clippy::indexing_slicing)]
 mod compare;
 mod decide;
+mod decision;
+#[allow(clippy::indexing_slicing)]
 mod row;
 
-mod decision;
 mod declaration;
 mod events;
 mod history;
@@ -62,6 +65,7 @@ mod overlay;
 mod pass;
 mod reading;
 mod report;
+mod sentences;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -81,3 +85,4 @@ pub use self::outbox_loop::OutboxEvent;
 pub use self::overlay::{RecordWithWaiting, WaitingPage};
 pub use self::report::OutboxReport;
 pub use self::row::Reason;
+pub use self::wishes::NewDeclaration;

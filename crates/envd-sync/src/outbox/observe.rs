@@ -185,12 +185,14 @@ impl<'a> Reader<'a> {
 
     /// Reads the whole list, at most twice a pass; `false`: it changed meanwhile.
     async fn walk_once(&mut self, at: usize) -> Result<bool> {
-        if let Some(is_whole) = self.walked[at] {
-            return Ok(is_whole);
+        if let Some(Some(is_whole)) = self.walked.get(at) {
+            return Ok(*is_whole);
         }
         let report = Box::pin(self.outbox.replica().sync_full()).await;
         let is_whole = self.counted(report)?.clean;
-        self.walked[at] = Some(is_whole);
+        if let Some(walked) = self.walked.get_mut(at) {
+            *walked = Some(is_whole);
+        }
         Ok(is_whole)
     }
 

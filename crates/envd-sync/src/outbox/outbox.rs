@@ -9,7 +9,7 @@ use super::compare::ServiceFields;
 use super::decide::{Circumstances, is_before};
 use super::declaration::{Declaration, DeclarationId, DeclarationState};
 use super::events::DeclarationEvents;
-use super::reading::{day, is_read, retired_from, same_form};
+use super::reading::{is_read, same_form};
 use super::row::{Listing, Reason, Row};
 use super::store::{OutboxStore, Transaction, seconds};
 use crate::error::Result;
@@ -35,6 +35,7 @@ pub struct Outbox {
     pub(super) lease: Duration,
     pub(super) not_after: Option<Timestamp>,
     pub(super) clock: Clock,
+    user: Option<Arc<dyn Fn() -> Option<String> + Send + Sync>>,
 }
 
 /// The longest lease, which was written before the clock was set back if it seems to end later.
@@ -109,6 +110,7 @@ impl Outbox {
             lease: Duration::from_secs(10),
             not_after: None,
             clock: replica.clock.clone(),
+            user: None,
         }
     }
 
@@ -181,6 +183,45 @@ impl Outbox {
         self
     }
 
+    /// Says who is logged in, whenever that is needed: the subject of the login, as
+    /// [`TokenManager::subject`](envd_sdk::auth::TokenManager::subject) has it, or a name from
+    /// [`user_details`](envd_sdk::Client::user_details). It is kept with what that user writes, and shown to others.
+    ///
+    /// What one user wrote is not sent under the login of another: a person is asked, with
+    /// [`Reason::AnotherUser`](super::Reason::AnotherUser), and when the first user logs in again, it continues. So set it for every
+    /// handle that writes or sends, if more than one person uses the account on this device. Without it, or while it gives `None`, as
+    /// with a [`StaticToken`](envd_sdk::auth::StaticToken), nothing is checked.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    /// use envd_sync::outbox::{Decision, Reason};
+    /// # use envd_sync::{Outbox, Replica};
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
+    /// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// // With a manager: `outbox.user(move || manager.subject())`.
+    /// let of_sam = outbox.clone().user(|| Some("sam".to_owned()));
+    /// let of_pat = outbox.user(|| Some("pat".to_owned()));
+    /// let written = of_sam.save(input).await?;
+    /// of_pat.send().await?;
+    /// let asked = of_pat.declaration(written.id).await?.ok_or("it is gone")?;
+    /// assert_eq!((asked.reason, asked.writers), (Some(Reason::AnotherUser), vec!["sam".to_owned()]));
+    /// of_pat.decide(written.id, Decision::SendAsMe).await?;
+    /// assert_eq!(of_pat.send().await?.confirmed, 1);
+    /// # Ok(()) });
+    /// ```
+    pub fn user(mut self, user: impl Fn() -> Option<String> + Send + Sync + 'static) -> Self {
+        self.user = Some(Arc::new(user));
+        self
+    }
+
+    fn current_user(&self) -> Option<String> {
+        self.user.as_ref().and_then(|user| user())
+    }
+
     /// The account whose outbox it is.
     #[must_use]
     pub fn account(&self) -> &Account {
@@ -233,7 +274,10 @@ impl Outbox {
     /// A change of what this process knows.
     pub(super) fn draft(&self) -> Transaction<'_> {
         let reconcile_after = self.reconcile_after;
-        self.store().draft(self.now(), reconcile_after)
+        Transaction {
+            user: self.current_user(),
+            ..self.store().draft(self.now(), reconcile_after)
+        }
     }
 
     /// Changes the open rows, and again where another process was faster.
@@ -260,10 +304,9 @@ impl Outbox {
         judge(&Circumstances {
             now: seconds(self.now()),
             today: &today,
-            day,
-            retired_from,
             service: &self.store().service(),
             open: &others,
+            user: self.current_user().as_deref(),
         })
     }
 

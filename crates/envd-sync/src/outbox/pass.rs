@@ -15,7 +15,7 @@ use super::observe::Reader;
 use super::outbox::{Memory, Outbox};
 use super::reading::record_of;
 use super::report::OutboxReport;
-use super::row::{ChangeRequest, Due, Owner, Row, RowState, Sent, Time};
+use super::row::{ChangeRequest, Due, Owner, Question, Row, RowState, Sent, Time};
 use super::store::{Holder, seconds, whole};
 use crate::error::{Error, Result};
 use envd_sdk::model::{ConsignmentText, SavedConsignment, Timestamp};
@@ -134,7 +134,7 @@ impl Outbox {
             retries_now: self.with_memory(|memory| std::mem::take(&mut memory.retries_now)),
             failed: HashSet::new(),
         };
-        let result = pass.run().await;
+        let result = pass.run().await.and_then(|()| pass.held.failure());
         // Whatever happened, the next pass of any process need not wait for this one.
         let released = pass.held.release().await;
         match result {
@@ -183,6 +183,7 @@ impl Pass<'_> {
             }
             let version = store.version();
             for row in store.rows() {
+                self.held.failure()?;
                 self.carry_out(row.id).await?;
             }
             if store.version() == version {
@@ -213,7 +214,7 @@ impl Pass<'_> {
                 return Ok(());
             };
             match self.step(&row, &mut read).await {
-                Ok(true) => {}
+                Ok(true) => self.held.failure()?,
                 Ok(false) => return Ok(()),
                 Err(stop) => return self.fail(Some(&row), stop).await,
             }
@@ -223,7 +224,11 @@ impl Pass<'_> {
 
     /// One read, or one commit and what follows from it; `false`: nothing more is due of the row now.
     async fn step(&mut self, row: &Row, read: &mut Option<Read>) -> Result<bool, PassEnd> {
-        let is_open = matches!(row.state, RowState::Open { .. });
+        // The user who wrote it may be logged in again.
+        let is_open = matches!(
+            row.state,
+            RowState::Open { .. } | RowState::Asked(Question::AnotherUser(_))
+        );
         let is_new = row.record.is_none() && row.adopt.is_none() && !row.is_creation_in_doubt();
         if !is_open || is_new && self.outbox.is_another_first(row) {
             return Ok(false);
@@ -358,7 +363,7 @@ impl Pass<'_> {
         let text = text.with("id", id);
         let names = &self.outbox.account().client().profile().updates.value;
         let before = sent.before.as_ref().filter(|_| names.number.is_some());
-        match before.and_then(|before| before.fields["number"].as_str()) {
+        match before.and_then(|before| before.fields.get("number")?.as_str()) {
             Some(number) => text.with("number", number),
             None => text,
         }
@@ -430,10 +435,10 @@ impl Pass<'_> {
         let Some(id) = named else {
             return Ok(Heard::Unclear);
         };
-        let mut fields = json!({});
-        if let Some(status) = &saved.status {
-            fields["status"] = status.as_str().into();
-        }
+        let fields = match &saved.status {
+            Some(status) => json!({"status": status.as_str()}),
+            None => json!({}),
+        };
         let mut seen = Seen {
             owner: None,
             sequence: None,
@@ -594,7 +599,7 @@ fn is_usable_answer(error: &Error) -> bool {
 fn without_old_signature(text: ConsignmentText, sent: &Sent) -> Result<ConsignmentText> {
     let before = sent.before.as_ref().map(|record| &record.fields);
     let (with, without) = (sent.request.sent(before), sent.request.sent(None));
-    let declaration = |body: &Option<Value>| body.as_ref().map(|body| body["declaration"].clone());
+    let declaration = |body: &Option<Value>| body.as_ref()?.get("declaration").cloned();
     let Some(declaration) = declaration(&with).filter(|_| with != without) else {
         return Ok(text);
     };
@@ -644,7 +649,9 @@ fn wait_after(failures: u32) -> Duration {
     wait.min(LONGEST_WAIT)
 }
 
-fn time_of(at: Time) -> SystemTime {
-    let at = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(at));
+pub(super) fn time_of(at: Time) -> SystemTime {
+    // The last day that an instant of RFC 3339 can have: what is due later never comes.
+    let at = Duration::from_secs(at.min(253_402_300_799));
+    let at = SystemTime::UNIX_EPOCH.checked_add(at);
     at.unwrap_or(SystemTime::UNIX_EPOCH)
 }

@@ -1,8 +1,10 @@
 //! What records, texts and dates of the service mean to the outbox, read by the types of the SDK.
 
+use serde_json::Value;
+
 use super::compare::ServiceRecord;
 use crate::replica::instant_key;
-use envd_sdk::model::{Consignment, ConsignmentId, ConsignmentInput, Day, FormType, Timestamp};
+use envd_sdk::model::{Consignment, ConsignmentId, ConsignmentInput, Day, Timestamp};
 
 /// A record in the shape of an input, with its names and status; `None`: it has no id.
 pub(super) fn record_of(record: &Consignment) -> Option<ServiceRecord> {
@@ -15,14 +17,17 @@ pub(super) fn record_of(record: &Consignment) -> Option<ServiceRecord> {
     let mut fields = serde_json::to_value(&input).unwrap_or_default();
     // An input is of a day, a minute and a second; what somebody has changed may be finer.
     if let Some(date) = &record.movement_date {
-        fields["movementDate"] = date.as_str().into();
+        set(&mut fields, "movementDate", date.as_str());
     }
     if let Some(time) = &record.movement_time {
-        fields["movementTime"] = time.as_str().into();
+        set(&mut fields, "movementTime", time.as_str());
     }
     let declaration = record.declaration.as_ref();
     if let Some(date) = declaration.and_then(|declaration| declaration.date.as_ref()) {
-        fields["declaration"]["date"] = date.as_str().into();
+        let declaration = fields.get_mut("declaration");
+        declaration
+            .into_iter()
+            .for_each(|it| set(it, "date", date.as_str()));
     }
     Some(ServiceRecord {
         id: id.as_str().to_owned(),
@@ -34,6 +39,13 @@ pub(super) fn record_of(record: &Consignment) -> Option<ServiceRecord> {
         created_by: record.created_by.clone(),
         fields,
     })
+}
+
+/// Sets a field of an object.
+pub(super) fn set(record: &mut Value, field: &str, text: &str) {
+    if let Some(fields) = record.as_object_mut() {
+        fields.insert(field.to_owned(), text.into());
+    }
 }
 
 /// Whether a record that is read would show a field of an input: one that this crate does not know is sent, and not read.
@@ -72,20 +84,6 @@ pub(super) fn same_form(sent: &str, read: &str) -> bool {
         || instant_of(sent).is_some_and(|instant| instant_of(read) == Some(instant))
 }
 
-/// The day of a date, with or without a time after it.
-pub(super) fn day(date: &str) -> Option<String> {
-    let (day, rest) = date.split_at_checked(10)?;
-    let has_end = rest.is_empty() || rest.starts_with(['T', ' ']);
-    let day = Day::parse(day).ok().filter(|_| has_end);
-    day.map(|day| day.to_string())
-}
-
-/// The day from which on a form is not accepted for new declarations.
-pub(super) fn retired_from(form: &str) -> Option<String> {
-    let from = FormType::from(form).closed_from()?;
-    Some(from.to_string())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,15 +102,5 @@ mod tests {
             let is_same = same_form(line[0], line[1]);
             assert_eq!(is_same.to_string(), line[2], "{line:?}");
         }
-    }
-
-    #[test]
-    fn a_movement_day_is_read_with_a_time_after_it() {
-        for date in "2027-06-01|2027-06-01T05:15:00|2027-06-01 05:15|2028-02-29".split('|') {
-            assert_eq!(day(date).as_deref(), date.get(..10));
-        }
-        let others =
-            "|soon|2027-06-31|2027-02-29|01/06/2027|2027-6-1|2027-06-01x|2027-06-0ä|+027-06-01";
-        assert!(others.split('|').all(|date| day(date).is_none()));
     }
 }

@@ -333,6 +333,8 @@ pub enum Reason {
     TookTheirs,
     /// A person gave it up.
     GivenUp,
+    /// Another user wrote it than the one who is logged in: see [`Declaration::writers`](super::Declaration::writers).
+    AnotherUser,
     /// Nothing is sent before the user has logged in again.
     LoginNeeded,
     /// The service could not be reached, or asked to wait. [`Declaration::trouble`](super::Declaration::trouble) has the cause, such as
@@ -366,6 +368,8 @@ pub(crate) enum Question {
     /// The day, form or instant that is too late, and why.
     Late(Reason, String),
     NoUsableAnswer,
+    /// These users wrote it, and another one is logged in.
+    AnotherUser(String),
 }
 
 impl Question {
@@ -379,6 +383,7 @@ impl Question {
             Self::NotAdopted(_) => Reason::NotAdopted,
             Self::Late(reason, _) => *reason,
             Self::NoUsableAnswer => Reason::NoUsableAnswer,
+            Self::AnotherUser(_) => Reason::AnotherUser,
         }
     }
 
@@ -444,9 +449,30 @@ pub(crate) struct ForScreen {
     pub(crate) findings: Vec<Value>,
 }
 
+/// The key that the application gave a declaration.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CallerKey {
+    pub(crate) name: String,
+    /// What the last call with this key wrote. The same again is a repeated call, and no edit.
+    pub(crate) text: Text,
+    pub(crate) is_submitted: bool,
+}
+
+impl CallerKey {
+    /// Whether a call wants nothing beyond what the call before it with this key wanted.
+    pub(crate) fn is_repeated_by(&self, call: &Self) -> bool {
+        self.text == call.text && (self.is_submitted || !call.is_submitted)
+    }
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Row {
     pub(crate) id: u64,
+    #[serde(default)]
+    pub(crate) key: Option<CallerKey>,
+    /// The users who wrote what is wanted now; none: that is not known, and not checked.
+    #[serde(default)]
+    pub(crate) writers: BTreeSet<String>,
     pub(crate) record: Option<String>,
     /// The row began with a record of the service, and made none.
     pub(crate) is_named: bool,
@@ -536,6 +562,24 @@ impl Row {
             return Some(Owner::Maker);
         }
         is_about.then_some(Owner::Namer)
+    }
+
+    /// The records that may be the declaration, if that is the question.
+    pub(crate) fn candidates(&self) -> &[String] {
+        match &self.state {
+            RowState::Asked(question) => question.candidates(),
+            _ => &[],
+        }
+    }
+
+    /// The other users who wrote what is wanted, if this one is logged in.
+    pub(crate) fn other_writers(&self, user: Option<&str>) -> Option<String> {
+        let others = self
+            .writers
+            .iter()
+            .filter(|one| user.is_some_and(|user| *one != user));
+        let others: Vec<&str> = others.map(String::as_str).collect();
+        (!others.is_empty()).then(|| others.join(", "))
     }
 
     /// Whether the row is confirmed or discarded.

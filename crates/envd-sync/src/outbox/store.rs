@@ -25,12 +25,18 @@ use envd_sdk::auth::StoreError;
 use envd_sdk::model::Timestamp;
 
 /// The form of the documents. Another version of this crate may write another one.
-const FORMAT: u32 = 6;
+///
+/// 7 has keys of the application and writers, which an earlier version would lose.
+const FORMAT: u32 = 7;
+
+/// The oldest form that is read. A row keeps the form in which it was written last.
+const OLDEST_FORMAT: u32 = 6;
 
 const ACCOUNT: &str = "outbox/head";
 const OPEN: &str = "outbox/open/";
 const PAST: &str = "outbox/past/";
 const RECORD: &str = "outbox/record/";
+const KEY: &str = "outbox/key/";
 
 /// How many rows of the history are read at once.
 pub(super) const BLOCK: u64 = 100;
@@ -114,7 +120,8 @@ pub(super) fn seconds(at: SystemTime) -> Time {
 
 /// In whole seconds, at least as long.
 pub(super) fn whole(time: Duration) -> Time {
-    time.as_secs() + u64::from(time.subsec_nanos() > 0)
+    time.as_secs()
+        .saturating_add(u64::from(time.subsec_nanos() > 0))
 }
 
 /// The row that a record belongs to, or belonged to when that came to rest.
@@ -130,14 +137,16 @@ pub(super) struct Transaction<'a> {
     version: u64,
     pub(super) head: Head,
     changed: BTreeMap<u64, Row>,
-    /// Documents that are removed.
-    pub(super) removed: Vec<String>,
+    /// Further documents, to write or to remove.
+    pub(super) documents: Vec<(String, Option<String>)>,
     /// The replica must still be as it was read.
     pub(super) expects_replica: bool,
     pub(super) replica: ReplicaState,
     pub(super) now: SystemTime,
     /// How long a request without a clear answer may still be carried out.
     reconcile_after: Time,
+    /// The user who is logged in, if that is known.
+    pub(super) user: Option<String>,
 }
 
 impl Transaction<'_> {
@@ -222,6 +231,7 @@ impl Transaction<'_> {
                 .store
                 .profile_fields
                 .with_authors_of(&self.head.service),
+            user: self.user.as_deref(),
         };
         apply(&mut row, event, &moment)?;
         Ok(self.put(row))
@@ -334,11 +344,12 @@ impl OutboxStore {
             version: cache.version,
             head: cache.head.clone(),
             changed: BTreeMap::new(),
-            removed: Vec::new(),
+            documents: Vec::new(),
             expects_replica: false,
             replica: cache.replica.clone(),
             now,
             reconcile_after: whole(reconcile_after),
+            user: None,
         }
     }
 
@@ -386,7 +397,9 @@ impl OutboxStore {
         let head: Head =
             serde_json::from_str(&document.text).map_err(|_| unreadable(&document.name))?;
         let what = format!("the outbox in {}", self.store.name());
-        check_format(&what, head.format, FORMAT)?;
+        if head.format != OLDEST_FORMAT {
+            check_format(&what, head.format, FORMAT)?;
+        }
         Ok((document.version, head))
     }
 
@@ -402,7 +415,7 @@ impl OutboxStore {
         draft.head.format = FORMAT;
         draft.head.pin = draft.pin();
         let head = text(&draft.head);
-        if draft.changed.is_empty() && draft.removed.is_empty() && head == text(&before) {
+        if draft.changed.is_empty() && draft.documents.is_empty() && head == text(&before) {
             return Ok(true);
         }
         let mut batch = Batch {
@@ -413,8 +426,7 @@ impl OutboxStore {
             batch.expected.push(draft.replica.expected());
         }
         draft.write(&mut batch);
-        let removed = draft.removed.drain(..);
-        batch.documents.extend(removed.map(|name| (name, None)));
+        batch.documents.append(&mut draft.documents);
         if draft.head.pin != before.pin {
             batch.documents.push(outbox_document(draft.head.pin));
         }
@@ -467,6 +479,12 @@ impl OutboxStore {
             .transpose()
     }
 
+    /// The number of the declaration with a key of the application, also of one that was pruned.
+    pub(super) async fn with_key(&self, key: &str) -> Result<Option<u64>> {
+        let found = self.store.document(&key_name(key)?).await?;
+        Ok(found.and_then(|document| document.text.parse().ok()))
+    }
+
     /// The rows of a block of the history, by number.
     pub(super) async fn past_block(&self, block: u64) -> Result<Vec<Row>> {
         let prefix = format!("{PAST}{block:012}/");
@@ -516,6 +534,10 @@ pub(super) fn record_name(record: &str) -> String {
     format!("{RECORD}{record}")
 }
 
+pub(super) fn key_name(key: &str) -> Result<String> {
+    account_store::document_name(KEY, key, "a key")
+}
+
 /// The document of a row. A text that occurs several times in it, as one that is wanted and in doubt does, is written once.
 fn packed(row: &Row) -> String {
     let mut texts = Vec::new();
@@ -534,9 +556,29 @@ pub(super) fn unpacked(document: &Document) -> Result<Row> {
     let read = || {
         let Packed { mut row, texts } = serde_json::from_str(&document.text).ok()?;
         unpack(&mut row, &texts)?;
+        migrate(&mut row);
         serde_json::from_value(row).ok()
     };
     read().ok_or_else(|| unreadable(&document.name).into())
+}
+
+/// A row as format 6 wrote it, in the form of now.
+fn migrate(row: &mut Value) {
+    let last = row.pointer("/history").and_then(Value::as_array);
+    let last = last.and_then(|events| events.last()?.get("at").cloned());
+    // How long it had waited is not known any more, so that counts from the last event.
+    let unanswered = json!({"since": last.unwrap_or_else(|| json!(0)), "looks": 0});
+    for name in ["doubt", "unclear"] {
+        if let Some(Value::Object(asked)) = row.get_mut(name) {
+            asked
+                .entry("unanswered")
+                .or_insert_with(|| unanswered.clone());
+        }
+    }
+    // A text that goes first was always an update.
+    if let Some(first @ Value::String(_)) = row.get_mut("first") {
+        *first = json!({"Save": first.take()});
+    }
 }
 
 /// A shorter text is written where it stands.

@@ -1,5 +1,8 @@
 //! What a person wants: written down before the call returns.
 
+use std::fmt;
+use std::future::{Future, IntoFuture};
+use std::pin::Pin;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -12,8 +15,8 @@ use super::declaration::{Declaration, DeclarationId};
 use super::observe::Reader;
 use super::outbox::Outbox;
 use super::reading::{record_of, updated_key};
-use super::row::{Limit, Row, Text};
-use super::store::{Holder, Transaction, seconds};
+use super::row::{CallerKey, Limit, Row, Text};
+use super::store::{Holder, Transaction, key_name, seconds};
 use crate::error::{Error, Result};
 use crate::given_instant;
 use crate::replica::{Depth, LocalRecord};
@@ -23,7 +26,10 @@ use envd_sdk::model::{
 };
 
 impl Outbox {
-    /// Writes a new declaration down, of which a draft is wanted. It is in the store when this returns. It is not validated.
+    /// Writes a new declaration down, of which a draft is wanted. It is in the store when the awaited call returns. It is not
+    /// validated.
+    ///
+    /// An application that may repeat the call gives it a [key](NewDeclaration::key).
     ///
     /// To edit a record of the service, use [`update`](Self::update).
     ///
@@ -45,10 +51,10 @@ impl Outbox {
     /// # Errors
     ///
     /// [`Error::Usage`](crate::Error::Usage) when the input cannot be written as JSON, names a record, or has a status other than
-    /// `DRAFT`; [`Error::Store`](crate::Error::Store) when the store fails.
-    pub async fn save(&self, input: impl Into<WithExtra<ConsignmentInput>>) -> Result<Declaration> {
-        let text = new_text(&input.into(), false)?;
-        self.wish(About::New, Intent::Save(text)).await
+    /// `DRAFT`, and when its [key](NewDeclaration::key) cannot be one or belongs to a declaration that was given up or pruned;
+    /// [`Error::Store`](crate::Error::Store) when the store fails.
+    pub fn save(&self, input: impl Into<WithExtra<ConsignmentInput>>) -> NewDeclaration<'_> {
+        NewDeclaration::new(self, &input.into(), false)
     }
 
     /// Writes a new declaration down, which is wanted submitted. It is always sent as a draft, and submitted by its id once the
@@ -78,12 +84,8 @@ impl Outbox {
     /// # Errors
     ///
     /// As [`save`](Self::save); the status may be `SUBMITTED`.
-    pub async fn submit(
-        &self,
-        input: impl Into<WithExtra<ConsignmentInput>>,
-    ) -> Result<Declaration> {
-        let text = new_text(&input.into(), true)?;
-        self.wish(About::New, Intent::Submit(Some(text))).await
+    pub fn submit(&self, input: impl Into<WithExtra<ConsignmentInput>>) -> NewDeclaration<'_> {
+        NewDeclaration::new(self, &input.into(), true)
     }
 
     /// Replaces what is wanted there: the last word counts, and a wish to submit stays. What is under way is not touched; the edit
@@ -261,9 +263,10 @@ impl Outbox {
     ///
     /// # Errors
     ///
-    /// [`Error::Store`](crate::Error::Store) when the store fails.
+    /// [`Error::Usage`](crate::Error::Usage) when no record can have this id; [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn delete_record(&self, id: impl Into<ConsignmentId>) -> Result<Declaration> {
         let id = id.into();
+        named(&id)?;
         let copy = self.replica().consignment(id.clone()).await?;
         let full = copy.as_ref().filter(|copy| copy.depth() == Depth::Full);
         let record = full.and_then(|copy| record_of(&copy.consignment().ok()?));
@@ -346,10 +349,14 @@ impl Outbox {
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`](crate::Error::Usage) when there is no such declaration, or the decision does not fit it;
+    /// [`Error::Usage`](crate::Error::Usage) when there is no such declaration, the decision does not fit it, or the record to adopt
+    /// has a name that no record can have;
     /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn decide(&self, id: DeclarationId, decision: Decision) -> Result<Declaration> {
-        let event = RowEvent::Decided((&decision).into());
+        if let Decision::Adopt(id) = &decision {
+            named(id)?;
+        }
+        let event = RowEvent::Decided(decision);
         self.write(About::Declaration(id, None), &event).await
     }
 
@@ -380,7 +387,27 @@ impl Outbox {
             // A row knows what was listed before it was written.
             draft.expects_replica = true;
             let row = match about {
-                About::New => Arc::new(draft.new_row(None)),
+                About::New(None) => Arc::new(draft.new_row(None)),
+                About::New(Some(key)) => match store.with_key(&key.name).await? {
+                    Some(id) => {
+                        let row = store.any_row(id).await?;
+                        let row = row.ok_or_else(|| pruned(id, &key.name))?;
+                        if row
+                            .key
+                            .as_ref()
+                            .is_some_and(|known| known.is_repeated_by(key))
+                        {
+                            return Ok(self.show(&row));
+                        }
+                        row
+                    }
+                    None => {
+                        let row = draft.new_row(None);
+                        let name = key_name(&key.name)?;
+                        draft.documents.push((name, Some(row.id.to_string())));
+                        Arc::new(row)
+                    }
+                },
                 About::Declaration(id, named) => {
                     let row = store.any_row(id.0).await?;
                     let row =
@@ -402,8 +429,11 @@ impl Outbox {
                 }
             };
             let id = row.id;
-            let written = draft.append(&row, event).map(drop);
-            written.map_err(|unfit| refused(id, unfit, event))?;
+            let written = draft.append(&row, event);
+            let written = written.map_err(|unfit| refused(id, unfit, event))?;
+            if let About::New(Some(key)) = about {
+                written.key = Some(key.clone());
+            }
             if !store.commit(draft).await? {
                 continue;
             }
@@ -450,14 +480,105 @@ impl Outbox {
     }
 }
 
+/// A new declaration, from [`Outbox::save`] and [`Outbox::submit`]: awaited, it is written down.
+///
+/// See [`key`](Self::key) for an example.
+#[must_use = "nothing is written until it is awaited"]
+pub struct NewDeclaration<'a> {
+    outbox: &'a Outbox,
+    text: Result<Text>,
+    is_submitted: bool,
+    key: Option<String>,
+}
+
+impl<'a> NewDeclaration<'a> {
+    fn new(outbox: &'a Outbox, input: &WithExtra<ConsignmentInput>, is_submitted: bool) -> Self {
+        Self {
+            outbox,
+            text: new_text(input, is_submitted),
+            is_submitted,
+            key: None,
+        }
+    }
+
+    /// A name of the application's own for the declaration, such as a hidden field of a form or the number of a load: 1 to 100 bytes
+    /// without control characters, unique in the account. Whoever repeats a call with its key, after a kill or a second click, gets
+    /// the declaration that has it, and makes no second one.
+    ///
+    /// If the repeated call has the same text as the call before it, nothing is written, whatever became of the declaration since.
+    /// If it has another text, it is an [edit](Outbox::edit): a wish to submit stays. The key stays with the declaration for ever.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    /// # use envd_sync::{Outbox, Replica};
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
+    /// # let input = || ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let first = outbox.submit(input()).key("form-7f3a").await?;
+    /// // The user clicks twice.
+    /// let second = outbox.submit(input()).key("form-7f3a").await?;
+    /// assert_eq!(first.id, second.id);
+    /// assert_eq!(second.key.as_deref(), Some("form-7f3a"));
+    /// assert_eq!(outbox.declarations().await?.len(), 1);
+    /// # Ok(()) });
+    /// ```
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        self.key = Some(key.into());
+        self
+    }
+
+    async fn write(self) -> Result<Declaration> {
+        let text = self.text?;
+        let key = self.key.map(|name| CallerKey {
+            name,
+            text: text.clone(),
+            is_submitted: self.is_submitted,
+        });
+        let intent = if self.is_submitted {
+            Intent::Submit(Some(text))
+        } else {
+            Intent::Save(text)
+        };
+        self.outbox.wish(About::New(key.as_ref()), intent).await
+    }
+}
+
+impl<'a> IntoFuture for NewDeclaration<'a> {
+    type Output = Result<Declaration>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send + 'a>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.write())
+    }
+}
+
+impl fmt::Debug for NewDeclaration<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NewDeclaration")
+            .field("is_submitted", &self.is_submitted)
+            .field("key", &self.key)
+            .finish_non_exhaustive()
+    }
+}
+
 /// What a person speaks of.
 #[derive(Clone, Copy)]
 enum About<'a> {
-    New,
+    /// With the key of the application, which another declaration may have already.
+    New(Option<&'a CallerKey>),
     /// With the record that the input names.
     Declaration(DeclarationId, Option<&'a ConsignmentId>),
     /// As the person saw it, with its number.
     Record(&'a ServiceRecord, Option<&'a ConsignmentNumber>),
+}
+
+fn pruned(id: u64, key: &str) -> Error {
+    Error::usage(format!(
+        "declaration {id}, which has the key {key:?}, was pruned: use another key for a new declaration"
+    ))
 }
 
 fn refused(id: u64, unfit: Unfit, event: &RowEvent) -> Error {
@@ -467,16 +588,31 @@ fn refused(id: u64, unfit: Unfit, event: &RowEvent) -> Error {
             "declaration {id} has two texts that wait already, one of them signed: send them first"
         ),
         Unfit::NoText => format!("declaration {id} is to be deleted: edit it instead"),
+        Unfit::Signed => format!(
+            "declaration {id} was signed by another user: edit it, so that you sign it, or discard it"
+        ),
         Unfit::State | Unfit::Decision => {
             format!("declaration {id}: \"{}\" does not fit it now", event.why())
         }
     })
 }
 
+/// Fails for a text that can be no id: a read of it would never get an answer.
+fn named(id: &ConsignmentId) -> Result<()> {
+    let id = id.as_str();
+    let is_odd = |letter: char| letter.is_control() || letter.is_whitespace();
+    if (1..=200).contains(&id.len()) && !id.contains(is_odd) {
+        return Ok(());
+    }
+    let what = "the id of a record needs 1 to 200 bytes without blanks and control characters";
+    Err(Error::usage(what))
+}
+
 fn named_record(base: &Consignment, input: &ConsignmentInput) -> Result<ServiceRecord> {
     let record = record_of(base);
     let record =
         record.ok_or_else(|| Error::usage("the record has no id, so it cannot be updated"))?;
+    named(&record.id.as_str().into())?;
     if input
         .id
         .value()

@@ -71,7 +71,8 @@ impl<'a> Round<'a> {
                 continue;
             };
             self.report.clean = walk.is_clean();
-            self.report.gaps = walk.gaps.iter().cloned().collect();
+            let gaps = walk.gaps.iter().chain(&walk.incomplete);
+            self.report.gaps = gaps.cloned().collect();
             let is_full = walk.plan.full.is_some();
             if is_full {
                 wanted = None;

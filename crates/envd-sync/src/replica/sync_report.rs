@@ -79,7 +79,8 @@ pub struct SyncReport {
     /// Whether the last walk ended, with one total throughout, without repeated records, and without missing or unreadable ones but
     /// for those that the walks before have met in the same place.
     pub clean: bool,
-    /// The places of the list without a readable record that the last walk has met.
+    /// The places of the list without a readable record that the last walk has met, and the records that it listed with an error of
+    /// the server in one of their fields. The latter are there, so they do not keep the walk from being clean.
     pub gaps: Vec<String>,
     /// What was wrong, at most 20 texts.
     pub problems: Vec<String>,

@@ -96,6 +96,8 @@ pub(super) struct ListWalk {
     pub(super) faults: Faults,
     /// The gaps that it has met; at most [`GAPS`].
     pub(super) gaps: BTreeSet<String>,
+    /// The records that it listed with an error of the server in them; at most [`GAPS`]. None of them is missing.
+    pub(super) incomplete: BTreeSet<String>,
     /// The last record before the next page, and how many gaps follow it.
     last: Option<String>,
     open: usize,
@@ -146,6 +148,14 @@ impl ListWalk {
         match id {
             Some(id) => self.name_gap(format!("the record {id}")),
             None => self.open += 1,
+        }
+    }
+
+    /// A record that is there, with an error of the server in one of its fields.
+    pub(super) fn add_incomplete(&mut self, id: &str) {
+        if self.incomplete.len() < GAPS {
+            self.incomplete
+                .insert(format!("a field of the record {id}"));
         }
     }
 

@@ -315,7 +315,7 @@ impl ListWalk {
         for error in &page.problems {
             let index = error.path().iter().find_map(|part| part.parse().ok());
             match index.and_then(|index: usize| places.get(index)) {
-                Some(Some(incomplete)) => self.add_gap(Some(incomplete)),
+                Some(Some(incomplete)) => self.add_incomplete(incomplete),
                 Some(None) => {}
                 None => self.faults.unknown_gaps += 1,
             }

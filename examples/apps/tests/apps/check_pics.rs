@@ -161,6 +161,36 @@ fn a_workbook_is_read() {
     assert_refused(check(&file).args(["--sheet", "Mai"]), &file, none);
 }
 
+/// Programs that write a workbook leave the values of formulas to the spreadsheet. An empty text is a value.
+#[test]
+fn a_formula_without_its_value_is_not_an_empty_cell() {
+    let folder = Folder::new();
+    let file = folder.path("list.xlsx");
+    for (cell, kind) in [
+        ("<c><f>B2</f></c>", "cannot be read"),
+        ("<c t=\"str\"><f>B2&amp;C2</f></c>", "cannot be read"),
+        ("<c><f>B2</f><v></v></c>", "cannot be read"),
+        ("<c><f t=\"shared\" si=\"0\"/></c>", "cannot be read"),
+        ("<c t=\"str\"><f>B2</f><v></v></c>", "no PIC in the row"),
+        ("<c t=\"str\"><f>B2</f><v>QBZZ2222</v></c>", "Active"),
+    ] {
+        let rows = ["PIC", "QAZZ7777"].map(|first| [text(first), text("x")]);
+        let last = [cell.to_owned(), text("y")];
+        write(&file, &[("Sale", &[&rows[0], &rows[1], &last])]);
+        let is_read = kind != "cannot be read";
+        let ended = write_out(&folder, &file).run().with(i32::from(!is_read));
+        if !is_read {
+            ended.says("1 of 2 rows have a formula and not its value");
+        }
+        let written = rows_of(&folder);
+        assert!(written[2][5].starts_with(kind), "{cell}: {:?}", written[2]);
+    }
+    // A column of nothing else is one of PICs.
+    let rows = [text("PIC"), "<c><f>B2</f></c>".to_owned()].map(|cell| [cell]);
+    write(&file, &[("Sale", &[&rows[0], &rows[1]])]);
+    check(&file).run().with(1).says("1 of 1 rows");
+}
+
 #[test]
 fn an_old_or_locked_workbook_and_an_open_quote_are_named() {
     let folder = Folder::new();
@@ -269,6 +299,12 @@ none     | xl/styles.xml        | styles    |           | more than 200 MB
 none     | xl/sharedStrings.xml | empty     |           | more than 200 MB
 none     | xl/sharedStrings.xml | room      |           | more than 200 MB
 none     | xl/sharedStrings.xml | some room |           | more than 200 MB
+none     | xl/sharedStrings.xml | hidden    |           | more than 200 MB
+none     | xl/sharedStrings.xml | tagged    |           | more than 200 MB
+none     | xl/sharedStrings.xml | one text  |           | a cell of the workbook is longer than 1 MB
+none     | xl/sharedStrings.xml | runs      |           | a cell of the workbook is longer than 1 MB
+none     | xl/sharedStrings.xml | crossed   |           | a cell of the workbook is longer than 1 MB
+none     | xl/sharedStrings.xml | deep      |           | nested too deep
 none     | xl/media/image.png   | long      | 201000000 | more than 200 MB
 none     | xl/sharedStrings.xml | strings   | 1000      | larger than its declared uncompressed size
 ";
@@ -300,7 +336,25 @@ fn a_workbook_that_unpacks_to_gigabytes_is_refused_in_little_memory() {
     let empty = format!("<sst>{}</sst>", "<si/>".repeat(3_900_000));
     let room = "<sst uniqueCount = '18446744073709551615'><si><t>x</t></si></sst>".to_owned();
     let some_room = "<sst count=\"1\" uniqueCount=\"40000000\"><si><t>x</t></si></sst>".to_owned();
+    // Quotes and marks in attributes are no end of them.
+    let hidden = "<sst x=\"uniqueCount='1'\" uniqueCount=\"4000000000\"/>".to_owned();
+    let tagged = "<sst x=\"<t\" uniqueCount=\"4000000000\"/>".to_owned();
+    let one_text = format!("<sst><si><t>{long}{long}</t></si></sst>");
+    let run = format!("<r><t>{}</t></r>", "x".repeat(1_000));
+    let runs = format!("<sst><si>{}</si></sst>", run.repeat(2_000));
+    // Ends that close no string of the reader.
+    let crossed = format!(
+        "<sst><f><si></f>{}</si></sst>",
+        (run + "<c/></f>").repeat(2_000)
+    );
+    let deep = format!("<sst>{}</sst>", "<c>".repeat(3_000_000));
     let parts = [
+        ("hidden", &hidden),
+        ("tagged", &tagged),
+        ("one text", &one_text),
+        ("runs", &runs),
+        ("crossed", &crossed),
+        ("deep", &deep),
         ("strings", &strings),
         ("styles", &styles),
         ("empty", &empty),
@@ -388,7 +442,8 @@ async fn neither_the_register_nor_the_list_controls_the_terminal_or_a_spreadshee
     let folder = Folder::new();
     let quoted_rows = format!("\"=cmd|' /C calc'!A0\"\n\"{HOSTILE}\"\n");
     let list = folder.write("list.csv", list + &quoted_rows);
-    let ended = write_out(&folder, &list).at(&fake).run().with(0);
+    // A formula in place of a PIC is not its value.
+    let ended = write_out(&folder, &list).at(&fake).run().with(1);
 
     let ended = ended.shows(&format!("\n{SHOWN} "));
     for letter in ended.stdout.chars().chain(ended.stderr.chars()) {

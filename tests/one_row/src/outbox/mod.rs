@@ -6,6 +6,8 @@ mod apply;
 mod compare;
 #[path = "../../../../crates/envd-sync/src/outbox/decide.rs"]
 mod decide;
+#[path = "../../../../crates/envd-sync/src/outbox/decision.rs"]
+mod decision;
 #[cfg(test)]
 mod explorer;
 #[cfg(test)]

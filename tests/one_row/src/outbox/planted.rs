@@ -3,9 +3,10 @@
 
 use serde_json::Value;
 
-use crate::outbox::apply::{Intent, PersonsDecision, RowEvent, Unfit};
+use crate::outbox::apply::{Intent, RowEvent, Unfit};
 use crate::outbox::compare::{Base, ServiceFields, ServiceRecord, merge};
 use crate::outbox::decide::{Action, Heard, Read, Seen};
+use crate::outbox::decision::Decision;
 use crate::outbox::row::{ChangeRequest, Owner, Question, Row, RowState, Sent, Text, Wish};
 
 pub(crate) fn before_decide(
@@ -56,6 +57,7 @@ pub(crate) fn before_decide(
                 seen.clear();
             }
         }
+        "SendsAsAnother" => row.writers.clear(),
         "IgnoresGaps" => {
             if let Some(Read::Listed(listing, _)) = read {
                 listing.gaps.clear();
@@ -304,7 +306,7 @@ pub(crate) fn after_apply(
         {
             (row.state, row.lost) = (RowState::Confirmed, None);
         }
-        ("ForgetsDiscarded", RowEvent::Decided(PersonsDecision::Discard)) => row.lost = None,
+        ("ForgetsDiscarded", RowEvent::Decided(Decision::Discard)) => row.lost = None,
         ("MakesRefusedTwice", RowEvent::Refused) if !row.is_named => row.record = None,
         ("ForgetsOlderBase", _) if row.record.is_some() && base.is_some() => {
             row.base = base.map(|base| Base::shown(&base.fields));

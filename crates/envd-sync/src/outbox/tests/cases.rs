@@ -163,8 +163,11 @@ pub(crate) fn row(words: &str) -> Row {
     };
     row.not_after = has("expired").then(|| Limit {
         at: NOW - 1,
-        given: String::new(),
+        given: "2026-11-20T18:00:00+10:00".to_owned(),
     });
+    if has("of-pat") {
+        row.writers.insert("pat".to_owned());
+    }
     row.adopt = has("adopt").then(|| "c2".to_owned());
     let next_at = has("ahead").then(|| Due::after(NOW, 60));
     row.state = RowState::Open { next_at };
@@ -222,7 +225,21 @@ pub(crate) fn row(words: &str) -> Row {
         ("candidates", Question::Candidates(vec!["c2".to_owned()])),
         ("too-late", Question::Late(Reason::MovementPassed, late)),
         ("no-answer", Question::NoUsableAnswer),
+        ("not-adopted", Question::NotAdopted("c2".to_owned())),
+        (
+            "not-after",
+            Question::Late(Reason::NotAfterPassed, "999999".to_owned()),
+        ),
+        (
+            "unreadable",
+            Question::Late(Reason::MovementUnreadable, "soon".to_owned()),
+        ),
+        (
+            "retired",
+            Question::Late(Reason::FormRetired, "LPAG2".to_owned()),
+        ),
         ("other-record", Question::OtherRecord("c2".to_owned())),
+        ("another-user", Question::AnotherUser("pat".to_owned())),
     ];
     let asked =
         questions.map(|(word, question)| (format!("asked:{word}"), RowState::Asked(question)));
@@ -350,23 +367,10 @@ pub(crate) fn with_circumstances<T>(
     then(&Circumstances {
         now: NOW,
         today: "2026-11-20",
-        day,
-        retired_from,
         service: &service(),
         open,
+        user: Some("sam"),
     })
-}
-
-pub(crate) fn retired_from(form: &str) -> Option<String> {
-    (form == "LPAG2").then(|| "2024-11-19".to_owned())
-}
-
-/// The day of a date with a time after it.
-pub(crate) fn day(date: &str) -> Option<String> {
-    let day = date
-        .get(..10)
-        .filter(|day| day.starts_with(char::is_numeric));
-    day.map(str::to_owned)
 }
 
 pub(crate) fn applied(row: &mut Row, event: &RowEvent) -> Result<(), super::super::apply::Unfit> {
@@ -376,6 +380,7 @@ pub(crate) fn applied(row: &mut Row, event: &RowEvent) -> Result<(), super::supe
         begun: 5,
         reconcile_after: 60,
         service: &service(),
+        user: Some("sam"),
     };
     apply(row, event, &moment)
 }

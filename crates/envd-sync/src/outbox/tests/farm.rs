@@ -200,7 +200,7 @@ impl Farm {
             loop {
                 let (report, next) = outbox.pass().await.unwrap();
                 let wait = next.at().map_or(time, |at| outbox.time_until(at));
-                let left = end.duration_since(self.clock.now()).unwrap();
+                let left = end.duration_since(self.clock.now()).unwrap_or_default();
                 if left.is_zero() {
                     return (report, next);
                 }

@@ -3,7 +3,11 @@
 pub(super) mod cases;
 mod ends;
 mod farm;
+mod formats;
+mod keys;
 mod model;
 mod processes;
 mod scenarios;
+mod sentences;
+mod settings;
 mod shown;

@@ -11,6 +11,12 @@ pub(crate) fn advice(cell: &str) -> Option<String> {
     if text.starts_with('#') {
         return Some("the error of a formula: correct it in the spreadsheet".to_owned());
     }
+    if is_unread(text) {
+        return Some(
+            "a formula without its value: open the list in the spreadsheet, and save it again"
+                .to_owned(),
+        );
+    }
     if is_scientific(text) {
         return Some(format!(
             "a spreadsheet took the code for a number and lost digits: {as_text}"
@@ -34,6 +40,11 @@ pub(crate) fn advice(cell: &str) -> Option<String> {
         ));
     }
     is_alphanumeric.then(|| format!("{count} characters, and a PIC has 8"))
+}
+
+/// Whether a cell has a formula in place of its value, or the error of one.
+pub(crate) fn is_unread(cell: &str) -> bool {
+    cell.trim().starts_with(['=', '#'])
 }
 
 /// Advice for a PIC that is not in the register.

@@ -12,6 +12,9 @@ pub(crate) const HEADINGS: [&str; 4] = ["NAME", "TOWN", "STATE", "STATUS"];
 /// What the status of a failed look-up begins with; such a row is looked up again by `--resume`.
 const FAILED: &str = "failed: ";
 
+/// The kind of a row in which a PIC may stand that the file does not have: a formula without its value.
+pub(crate) const UNREAD: &str = "cannot be read";
+
 /// What stands beside the row.
 #[derive(Clone)]
 pub(crate) struct Answer {
@@ -34,6 +37,7 @@ impl Answer {
             },
             Ok(Lookup::Several(_)) => "found more than once".to_owned(),
             Ok(_) => "not in the register".to_owned(),
+            Err(_) if advice::is_unread(&look_up.input) => UNREAD.to_owned(),
             Err(error) if error.kind() == ErrorKind::Config => "not a PIC".to_owned(),
             Err(_) => "failed".to_owned(),
         };

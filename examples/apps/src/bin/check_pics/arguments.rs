@@ -23,8 +23,9 @@ token if it is set.
   --resume                continues with OUT, and looks up only rows without an answer
 
 Ctrl-C ends the check; OUT has the rows up to then. The exit code is 0 when each row has an answer of
-the register or is no PIC; 1 when a look-up failed, the list has no valid PIC, or the check was
-interrupted; and 2 for wrong arguments and for a file that cannot be used.";
+the register or is no PIC; 1 when a look-up failed, a row has a formula and not its value, the list
+has no valid PIC, or the check was interrupted; and 2 for wrong arguments and for a file that cannot
+be used.";
 
 /// The list to check, and the file for the result.
 #[derive(Default)]

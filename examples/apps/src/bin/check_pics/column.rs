@@ -145,12 +145,15 @@ fn place(rows: &[Row], column: usize, header: Option<usize>) -> Place {
     Place {
         column,
         header,
-        pics: cells.filter(|cell| looks_like_pic(cell)).count(),
+        pics: cells.filter(|cell| may_be_pic(cell)).count(),
     }
 }
 
-/// Not each text of 8 letters is a PIC, and not each date of 8 digits.
-fn looks_like_pic(cell: &str) -> bool {
+/// Not each text of 8 letters is a PIC, and not each date of 8 digits. A formula without its value may be any.
+fn may_be_pic(cell: &str) -> bool {
+    if cell.starts_with('=') {
+        return true;
+    }
     let has = |kind: fn(&u8) -> bool| cell.bytes().any(|byte| kind(&byte));
     Pic::parse(cell).is_ok() && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
 }

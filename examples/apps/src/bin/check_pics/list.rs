@@ -26,12 +26,12 @@ pub(crate) struct List {
 impl List {
     /// The list in the file, or the bundled one.
     pub(crate) fn read(arguments: &Arguments) -> Result<Self, Failure> {
-        let Some(file) = &arguments.file else {
-            return Self::of(BUNDLED.to_vec(), arguments);
+        let (name, bytes) = match &arguments.file {
+            Some(file) => (file.as_path(), fs::read(file).map_err(Failure::from)),
+            None => (Path::new("the bundled list"), Ok(BUNDLED.to_vec())),
         };
-        let list = fs::read(file).map_err(Failure::from);
-        let list = list.and_then(|bytes| Self::of(bytes, arguments));
-        list.map_err(|problem| Unusable::new(Path::new(file), problem).into())
+        let list = bytes.and_then(|bytes| Self::of(bytes, arguments));
+        list.map_err(|problem| Unusable::new(name, problem).into())
     }
 
     fn of(bytes: Vec<u8>, arguments: &Arguments) -> Result<Self, Failure> {

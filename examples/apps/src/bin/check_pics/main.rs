@@ -21,6 +21,7 @@ mod text;
 
 use std::process::ExitCode;
 
+use console::Term;
 use envd_sdk::register::Register;
 
 use answer::Answer;
@@ -52,7 +53,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         None => (None, Known::new()),
     };
     for note in &list.notes {
-        eprintln!("{}", printable(note));
+        eprintln!("{}", cli::fitted(&printable(note), &Term::stderr()));
     }
     let mut screen = Screen::begin(list.rows.len())?;
     check(&register, &list, &known, &mut output, &mut screen).await?;
@@ -62,7 +63,9 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
     }
     let untidy = list.untidy();
     if untidy > 0 {
-        eprintln!("{untidy} of the PICs had small letters or blanks, and were looked up without");
+        let note =
+            format!("{untidy} of the PICs had small letters or blanks, and were looked up without");
+        eprintln!("{}", cli::fitted(&note, &Term::stderr()));
     }
     verdict(&screen, list.rows.len(), &arguments)
 }
@@ -114,6 +117,12 @@ fn verdict(screen: &Screen, all: usize, arguments: &Arguments) -> Result<(), Fai
         Err(format!("interrupted: {checked} of {all} are checked{resume}").into())
     } else if failed > 0 {
         Err(format!("{failed} of {all} look-ups failed{resume}").into())
+    } else if screen.count(answer::UNREAD) > 0 {
+        let unread = screen.count(answer::UNREAD);
+        Err(format!(
+            "{unread} of {all} rows have a formula and not its value, so they are not checked"
+        )
+        .into())
     } else if screen.count("not a PIC") + screen.count("no PIC in the row") == all {
         Err("the list has no valid PIC".into())
     } else {

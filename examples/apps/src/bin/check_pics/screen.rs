@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
 
-use console::Style;
+use console::{Style, Term};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::answer::Answer;
-use super::cli::{Failure, printable};
+use super::answer::{Answer, UNREAD};
+use super::cli::{Failure, fitted, printable};
 use super::table::Columns;
 
 pub(crate) struct Screen {
@@ -43,7 +43,7 @@ impl Screen {
     pub(crate) fn add(&mut self, pic: &str, answer: &Answer) {
         let colour = match answer.kind.as_str() {
             "Active" => Style::new().green(),
-            "not a PIC" | "failed" => Style::new().red(),
+            "not a PIC" | "failed" | UNREAD => Style::new().red(),
             _ => Style::new().yellow(),
         };
         let status = if self.has_space {
@@ -57,6 +57,7 @@ impl Screen {
             .line([pic, &answer.name, &answer.town, &answer.state], status);
         if let Some(advice) = answer.advice.as_ref().filter(|_| self.has_space) {
             let advice = format!("\n{:12}{}", "", printable(advice));
+            let advice = fitted(&advice, &Term::stdout());
             lines += &Style::new().dim().apply_to(advice).to_string();
         }
         self.bar.suspend(|| show(&lines));
@@ -79,11 +80,8 @@ impl Screen {
         let kinds: Vec<String> = kinds
             .map(|(kind, count)| format!("{count} {kind}"))
             .collect();
-        show(&format!(
-            "{} checked: {}",
-            self.rows(),
-            printable(kinds.join(", "))
-        ));
+        let counts = format!("{} checked: {}", self.rows(), printable(kinds.join(", ")));
+        show(&fitted(&counts, &Term::stdout()));
     }
 }
 

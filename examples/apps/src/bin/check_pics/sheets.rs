@@ -1,13 +1,14 @@
 //! The rows of a file: of a CSV, or of the sheets of a workbook.
 
 use std::fmt::Display;
-use std::io::{BufRead, BufReader, Cursor};
+use std::io::{BufReader, Cursor, Read};
 use std::mem;
 use std::panic::{self, AssertUnwindSafe};
 
-use calamine::{Data, Reader, Xlsx};
+use calamine::{Data, DataRef, Reader, Xlsx, XlsxFormulaMetadata};
 use envd_sdk::model::Pic;
-use zip::ZipArchive;
+use quick_xml::events::{BytesStart, Event};
+use zip::{ZipArchive, ZipWriter};
 
 use super::cli::Failure;
 use super::text;
@@ -179,7 +180,7 @@ fn open_quote(text: &str, delimiter: char) -> Option<usize> {
 }
 
 fn workbook(bytes: Vec<u8>) -> Result<Vec<Sheet>, Failure> {
-    check_unpacked(&bytes)?;
+    let bytes = check_unpacked(&bytes)?;
     // The reader panics about some files: its numbers of columns and rows have no limit.
     let report = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));
@@ -196,13 +197,19 @@ fn sheets(bytes: Vec<u8>) -> Result<Vec<Sheet>, Failure> {
         // Cell by cell: as a rectangle, two cells far apart would fill the memory.
         let mut reader = book.worksheet_cells_reader(&name).map_err(unreadable)?;
         let mut cells = Vec::new();
-        while let Some(cell) = reader.next_cell().map_err(unreadable)? {
-            let text = shown(&cell.get_value().clone().into());
+        while let Some(cell) = reader
+            .next_cell_with_formula_metadata()
+            .map_err(unreadable)?
+        {
+            let text = match (cell.value, cell.formula) {
+                (DataRef::Empty, Some(formula)) => without_value(&formula),
+                (value, _) => shown(&value.into()),
+            };
             // A string that many cells share is in each of them.
             let size = (text.len() + mem::size_of::<Cell>()) as u64;
             left = left.checked_sub(size).ok_or_else(too_large)?;
             if !text.is_empty() {
-                cells.push((cell.get_position(), text));
+                cells.push((cell.pos, text));
             }
         }
         let (rows, used) = rows(cells)?;
@@ -219,61 +226,117 @@ fn sheets(bytes: Vec<u8>) -> Result<Vec<Sheet>, Failure> {
 /// What the reader keeps of an element beside its texts, in bytes, with room for lists that grow.
 const ELEMENT: u64 = 48;
 
+/// The longest text of a cell, and the longest tag, in bytes. A cell of a spreadsheet has at most 32,767 characters.
+const LONGEST: u64 = 1 << 20;
+
+/// The most open elements, each of which the reader remembers.
+const DEEPEST: usize = 128;
+
 /// Refuses a workbook that would fill the memory: its reader has no limit, and a part unpacks to a thousandfold. No part
-/// unpacks to more than the size that the file says.
-fn check_unpacked(bytes: &[u8]) -> Result<(), Failure> {
+/// unpacks to more than the size that the file says. Returns the workbook with nothing but the parts that were looked at.
+fn check_unpacked(bytes: &[u8]) -> Result<Vec<u8>, Failure> {
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(unreadable)?;
+    let mut checked = ZipWriter::new(Cursor::new(Vec::new()));
     let mut left = BYTES;
     for at in 0..archive.len() {
         let part = archive.by_index(at).map_err(unreadable)?;
         left = left.checked_sub(part.size()).ok_or_else(too_large)?;
         let name = part.name().map_err(unreadable)?.to_ascii_lowercase();
-        let (mut count, mut longest) = (0, 0);
-        let mut part = BufReader::new(part);
-        // Up to the next one.
-        let mut element = Vec::new();
-        while part.read_until(b'<', &mut element).map_err(unreadable)? > 0 {
-            left = left.checked_sub(kept(&element)).ok_or_else(too_large)?;
-            (count, longest) = (count + 1, longest.max(element.len() as u64));
-            element.clear();
+        // Pictures, and documents that other programs have put in.
+        let is_sheet_part = name.ends_with(".xml") || name.ends_with(".rels");
+        if !is_sheet_part || name.starts_with("customxml/") {
+            continue;
         }
-        // The reader copies the names of fonts and formats into each style.
-        if name.ends_with("styles.xml") && (longest + 200).saturating_mul(count) > BYTES {
-            return Err(too_large().into());
+        check_part(part, name.ends_with("styles.xml"), &mut left)?;
+        let part = archive.by_index_raw(at).map_err(unreadable)?;
+        checked.raw_copy_file(part).map_err(unreadable)?;
+    }
+    Ok(checked.finish().map_err(unreadable)?.into_inner())
+}
+
+/// Subtracts what the reader keeps of a part of XML, which is read as the reader does.
+fn check_part(part: impl Read, is_styles: bool, left: &mut u64) -> Result<(), Failure> {
+    let mut xml = quick_xml::Reader::from_reader(BufReader::new(part).take(LONGEST));
+    let config = xml.config_mut();
+    config.check_end_names = false;
+    config.expand_empty_elements = true;
+    let (mut count, mut longest, mut depth, mut end) = (0, 0, 0, 0);
+    // The elements that the reader reads a text from, while they are open, and the length of that text.
+    let (mut open, mut text) = (Vec::new(), 0);
+    let mut buffer = Vec::new();
+    loop {
+        buffer.clear();
+        xml.get_mut().set_limit(LONGEST);
+        let event = xml.read_event_into(&mut buffer);
+        let length = xml.buffer_position() - end;
+        end += length;
+        if xml.get_ref().limit() == 0 {
+            return Err(too_long().into());
         }
+        match event.map_err(unreadable)? {
+            Event::Start(element) => {
+                let size = kept(&element)?;
+                *left = left.checked_sub(size).ok_or_else(too_large)?;
+                (count, longest) = (count + 1, longest.max(length));
+                depth += 1;
+                if matches!(element.local_name().as_ref(), "si" | "is" | "v" | "f") {
+                    if open.is_empty() {
+                        text = 0;
+                    }
+                    open.push(element.name().as_ref().to_owned());
+                }
+                if depth.max(open.len()) > DEEPEST {
+                    return Err(unreadable("its elements are nested too deep").into());
+                }
+            }
+            Event::End(element) => {
+                depth = depth.saturating_sub(1);
+                open.pop_if(|name| name == element.name().as_ref());
+            }
+            Event::Eof => break,
+            _ if open.is_empty() => {}
+            _ => {
+                text += length;
+                if text > LONGEST {
+                    return Err(too_long().into());
+                }
+            }
+        }
+    }
+    // The reader copies the names of fonts and formats into each style.
+    if is_styles && (longest + 200).saturating_mul(count) > BYTES {
+        return Err(too_large().into());
     }
     Ok(())
 }
 
-/// How many bytes the reader keeps of an element that begins so. What is left of cells is counted when they are read.
-fn kept(element: &[u8]) -> u64 {
-    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b':';
-    let end = element.iter().position(|byte| !is_name(byte));
-    let (name, rest) = element.split_at(end.unwrap_or(element.len()));
+/// How many bytes the reader keeps of an element. What is left of cells is counted when they are read.
+fn kept(element: &BytesStart<'_>) -> Result<u64, String> {
     if matches!(
-        name,
-        b"" | b"c" | b"row" | b"v" | b"f" | b"is" | b"t" | b"r"
+        element.local_name().as_ref(),
+        "c" | "row" | "v" | "f" | "is" | "t" | "r"
     ) {
-        return 0;
+        return Ok(0);
     }
-    // It makes room for so many strings at once.
-    let count = attribute(rest, b"uniqueCount").and_then(|count| count.parse().ok());
-    let room = count.unwrap_or(0_u64).saturating_mul(24);
-    room.saturating_add(ELEMENT)
-}
-
-/// The value of an attribute.
-fn attribute<'a>(of: &'a [u8], name: &[u8]) -> Option<&'a str> {
-    let at = of.windows(name.len()).position(|part| part == name)?;
-    let mut quoted = of
-        .get(at + name.len()..)?
-        .split(|byte| matches!(byte, b'"' | b'\''));
-    quoted.next()?;
-    std::str::from_utf8(quoted.next()?).ok()
+    let mut size = ELEMENT;
+    for attribute in element.attributes().with_checks(false) {
+        let attribute = attribute.map_err(unreadable)?;
+        if attribute.key.as_ref() == "uniqueCount" {
+            // The reader makes room for so many strings at once. A count beyond any number is no count to it.
+            let count: u64 = attribute.value.trim().parse().unwrap_or_default();
+            size = size.saturating_add(count.saturating_mul(24));
+        }
+    }
+    Ok(size)
 }
 
 fn unreadable(error: impl Display) -> String {
     format!("this is no workbook that can be read ({error}): save the list again as .xlsx or CSV")
+}
+
+fn too_long() -> String {
+    let limit = LONGEST / 1_000_000;
+    format!("a cell of the workbook is longer than {limit} MB: save the list alone as CSV")
 }
 
 fn too_large() -> String {
@@ -326,6 +389,17 @@ fn compound(bytes: &[u8]) -> &'static str {
 fn push(rows: &mut Vec<Row>, line: u64, cells: Vec<String>) {
     if cells.iter().any(|cell| !cell.trim().is_empty()) {
         rows.push(Row { line, cells });
+    }
+}
+
+/// A formula that was never computed, such as a program writes it: the cell is not empty, and what it holds is not known.
+fn without_value(formula: &XlsxFormulaMetadata) -> String {
+    match formula {
+        XlsxFormulaMetadata::Normal { formula } | XlsxFormulaMetadata::Shared { formula, .. } => {
+            format!("={formula}")
+        }
+        // A copy of the formula of another cell.
+        _ => "=".to_owned(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::{fs, iter};
+use std::iter;
 
 use envd_sdk::auth::{StaticToken, TokenManager};
 use envd_sdk::profile::{ServiceProfile, Sourced};
@@ -14,7 +14,7 @@ use super::arguments::Arguments;
 use super::cli::{self, Failure};
 use super::finding::{Finding, Verdict};
 use super::settings::Settings;
-use super::shape::{self, Samples};
+use super::shape::{self, Samples, Words};
 use super::table::Columns;
 
 pub(crate) struct Contact<'a> {
@@ -25,6 +25,7 @@ pub(crate) struct Contact<'a> {
     pub(crate) account: Option<Account>,
     /// Of the service, if it shows it.
     pub(crate) schema: Option<String>,
+    pub(crate) words: Words,
     profile: ServiceProfile,
     findings: Vec<Finding>,
     samples: Samples,
@@ -33,19 +34,15 @@ pub(crate) struct Contact<'a> {
 }
 
 impl<'a> Contact<'a> {
-    /// With the profile of the file, if it is there, and the roles of the arguments.
+    /// With the profile of the file, if there is one, and the roles of the arguments.
     pub(crate) fn new(
         settings: &'a Settings,
+        profile: Option<ServiceProfile>,
         client: ClientBuilder,
         manager: Option<TokenManager>,
         arguments: &Arguments,
     ) -> Result<Self, Failure> {
-        let mut profile = settings.profile().clone();
-        if let Some(file) = arguments.profile.as_ref().filter(|file| file.exists()) {
-            let text = fs::read_to_string(file)?;
-            let read = ServiceProfile::from_json(&text);
-            profile = read.map_err(|error| format!("{}: {error}", file.display()))?;
-        }
+        let mut profile = profile.unwrap_or_else(|| settings.profile().clone());
         if !arguments.roles.is_empty() {
             let roles = profile
                 .roles
@@ -60,6 +57,7 @@ impl<'a> Contact<'a> {
             client: client.profile(&profile).build()?,
             account: None,
             schema: None,
+            words: Words::new(&profile)?,
             profile,
             findings: Vec::new(),
             samples: Samples::default(),
@@ -232,8 +230,14 @@ impl<'a> Contact<'a> {
     }
 
     /// Keeps the shape of a reply.
-    pub(crate) fn keep(&mut self, name: &str, reply: &Value) {
-        let shape = self.samples.of("", reply);
+    fn keep(&mut self, name: &str, reply: &Value) {
+        let shape = self.samples.of(&self.words, true, "", reply);
+        self.replies.insert(name.to_owned(), shape);
+    }
+
+    /// The same for the register.
+    pub(crate) fn keep_of_register(&mut self, name: &str, reply: &Value) {
+        let shape = self.samples.of(&self.words, false, "", reply);
         self.replies.insert(name.to_owned(), shape);
     }
 

@@ -10,7 +10,6 @@ use super::cli::Failure;
 use super::contact::Contact;
 use super::finding::Verdict;
 use super::settings::Settings;
-use super::shape;
 
 /// The user, the spelling of roles, and the account for all further questions.
 pub(crate) async fn user(contact: &mut Contact<'_>) -> Result<(), Failure> {
@@ -35,7 +34,8 @@ pub(crate) async fn user(contact: &mut Contact<'_>) -> Result<(), Failure> {
         contact.tell(what, "Producer, ..", found, Verdict::AsAssumed);
     } else {
         let unknown = texts(&unknown);
-        let found = format!("{}: name it with --role TEXT=ROLE", shape::codes(&unknown));
+        let listed = contact.words.codes(&unknown);
+        let found = format!("{listed}: name it with --role TEXT=ROLE");
         contact.tell(what, "Producer, ..", found, Verdict::Look);
         contact.quote(unknown.join(", "));
     }
@@ -71,7 +71,8 @@ pub(crate) async fn questions(contact: &mut Contact<'_>) -> Result<(), Failure> 
         .collect();
     let names: Vec<&str> = forms.iter().map(FormType::as_str).collect();
     let what = ("forms of the questions", "forms");
-    let (ours, found) = ("those of the crate", shape::codes(&names));
+    let ours = "those of the crate";
+    let found = contact.words.codes(&names);
     if names.is_empty() {
         contact.tell(what, ours, ours, Verdict::AsAssumed);
     } else if new.is_empty() {
@@ -81,6 +82,7 @@ pub(crate) async fn questions(contact: &mut Contact<'_>) -> Result<(), Failure> 
             profile.forms.value.append(&mut new);
             profile.forms = Sourced::seen(std::mem::take(&mut profile.forms.value));
         })?;
+        contact.quote(names.join(", "));
     }
     let levels = levels.unwrap_or_default();
     let what = ("levels of the questions", "");

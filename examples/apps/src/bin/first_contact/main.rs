@@ -20,13 +20,13 @@ mod shape;
 mod table;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use envd_sdk::profile::{ServiceProfile, Sourced};
 
 use arguments::Arguments;
-use cli::Failure;
+use cli::{Failure, Unusable};
 use contact::Contact;
 use settings::Settings;
 
@@ -36,12 +36,15 @@ async fn main() -> ExitCode {
 }
 
 async fn run(arguments: Arguments) -> Result<(), Failure> {
+    // Before anything is sent.
+    let profile = read_profile(&arguments)?;
+    prepare(&arguments)?;
     let settings = Settings::read().await?;
     if !arguments.is_json {
         println!("{}.\n", settings.describe());
     }
     let (client, manager) = settings.log_in().await?;
-    let mut contact = Contact::new(&settings, client, manager.clone(), &arguments)?;
+    let mut contact = Contact::new(&settings, profile, client, manager.clone(), &arguments)?;
     let asked = ask(&mut contact).await;
     if let Some(manager) = manager {
         manager.logout(None).await;
@@ -52,7 +55,6 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         write(file, profile.to_json().as_bytes())?;
     }
     if let Some(folder) = &arguments.record {
-        fs::create_dir_all(folder)?;
         for (name, reply) in contact.replies() {
             let file = folder.join(format!("{name}.json"));
             write(&file, serde_json::to_string_pretty(&reply)?.as_bytes())?;
@@ -63,6 +65,33 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         }
     }
     asked
+}
+
+/// The profile in the file, if it is there.
+fn read_profile(arguments: &Arguments) -> Result<Option<ServiceProfile>, Failure> {
+    let Some(file) = arguments.profile.as_ref().filter(|file| file.exists()) else {
+        return Ok(None);
+    };
+    let text = cli::read_text(file).map_err(|error| Unusable::new(file, error))?;
+    let read = ServiceProfile::from_json(&text);
+    Ok(Some(read.map_err(|error| Unusable::new(file, error))?))
+}
+
+/// Makes the folder of the replies, and tries whether the files can be written.
+fn prepare(arguments: &Arguments) -> Result<(), Failure> {
+    let mut files: Vec<PathBuf> = arguments.profile.iter().cloned().collect();
+    if let Some(folder) = &arguments.record {
+        fs::create_dir_all(folder).map_err(|error| Unusable::new(folder, error))?;
+        files.push(folder.join("report.txt"));
+    }
+    for file in files {
+        let tried = cli::file_beside(&file).and_then(|(beside, _)| fs::remove_file(beside));
+        tried.map_err(|error| Unusable::new(&file, error))?;
+        if file.is_dir() {
+            return Err(Unusable::new(&file, "is a folder").into());
+        }
+    }
+    Ok(())
 }
 
 fn write(file: &Path, contents: &[u8]) -> Result<(), Failure> {

@@ -131,7 +131,7 @@ async fn look_up<'a>(
         contact.tell(what, "a page of one", found, Verdict::Open);
         return Ok(None);
     };
-    contact.keep("PICRegister", &reply);
+    contact.keep_of_register("PICRegister", &reply);
     let shape = match &reply {
         _ if reply["Value"]["SubSet"].is_array() => Some(RecordShape::List),
         _ if reply["Value"]["PIC"].is_string() => Some(RecordShape::Value),

@@ -3,10 +3,13 @@
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::fmt;
 
+use apollo_compiler::Name;
+use apollo_compiler::ast::{Definition, Document};
 use envd_sdk::ErrorKind;
 use envd_sdk::model::FormType;
 use envd_sdk::profile::{FurtherForm, RecordNames, Sourced};
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
 use super::cli::Failure;
@@ -109,7 +112,16 @@ pub(crate) async fn compare(contact: &mut Contact<'_>) -> Result<(), Failure> {
         .execute_document::<Value>(DOCUMENT, "FirstContact", &json!({}));
     let what = ("the schema", "operations");
     let shown = match read.await {
-        Ok(reply) => Shown::deserialize(&reply.value["__schema"]).ok(),
+        Ok(reply) if reply.value["__schema"].is_null() => None,
+        Ok(reply) => match Shown::deserialize(&reply.value["__schema"]) {
+            Ok(shown) => Some(shown),
+            Err(error) => {
+                let found = "a schema with a name or a value that is none in GraphQL";
+                contact.tell(what, "shown", found, Verdict::Look);
+                contact.quote(error.to_string());
+                return Ok(());
+            }
+        },
         Err(error) if !error.server_errors().is_empty() || error.http_status() == Some(400) => None,
         Err(error) => {
             // Even a service that refuses this to the user may answer the operations.
@@ -131,6 +143,7 @@ pub(crate) async fn compare(contact: &mut Contact<'_>) -> Result<(), Failure> {
         return Ok(());
     };
     contact.schema = Some(shown.to_string());
+    contact.words.learn(&shown);
     let schema = Schema::from(shown);
     contact.tell(
         what,
@@ -144,17 +157,19 @@ pub(crate) async fn compare(contact: &mut Contact<'_>) -> Result<(), Failure> {
     input(contact, &schema)
 }
 
+/// The schema as the service shows it. Its names and default values are written into a file from which code is generated, so they
+/// are read as what they are: a text that is neither a name nor a value is no schema.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Shown {
-    query_type: Root,
-    mutation_type: Option<Root>,
+pub(crate) struct Shown {
+    query_type: Named,
+    mutation_type: Option<Named>,
     types: Vec<Type>,
 }
 
 #[derive(Deserialize)]
-struct Root {
-    name: String,
+struct Named {
+    name: Name,
 }
 
 #[derive(Deserialize)]
@@ -162,19 +177,20 @@ struct Root {
 struct Type {
     #[serde(default)]
     kind: String,
-    name: String,
-    possible_types: Option<Vec<Root>>,
+    name: Name,
+    possible_types: Option<Vec<Named>>,
     fields: Option<Vec<Field>>,
     input_fields: Option<Vec<Field>>,
-    enum_values: Option<Vec<Root>>,
+    enum_values: Option<Vec<Named>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Field {
-    name: String,
+    name: Name,
     #[serde(default)]
     args: Vec<Field>,
+    #[serde(default, deserialize_with = "default_value")]
     default_value: Option<String>,
     #[serde(rename = "type")]
     of: TypeReference,
@@ -184,15 +200,58 @@ struct Field {
 #[serde(rename_all = "camelCase")]
 struct TypeReference {
     kind: String,
-    name: Option<String>,
+    name: Option<Name>,
     of_type: Option<Box<TypeReference>>,
+}
+
+/// A default value, which the introspection has as the text of a document.
+fn default_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let Some(text) = Option::<String>::deserialize(deserializer)? else {
+        return Ok(None);
+    };
+    let value = written_value(&text);
+    let value = value.ok_or_else(|| D::Error::custom("a default value that is no value"))?;
+    Ok(Some(value))
+}
+
+/// The one value that a text is, written again.
+fn written_value(text: &str) -> Option<String> {
+    let document = Document::parse(format!("input I {{ i: I = {text}\n}}"), "value").ok()?;
+    let [Definition::InputObjectTypeDefinition(input)] = document.definitions.as_slice() else {
+        return None;
+    };
+    let [field] = input.fields.as_slice() else {
+        return None;
+    };
+    let value = field.default_value.as_ref()?;
+    let is_alone = field.directives.is_empty() && input.directives.is_empty();
+    is_alone.then(|| value.serialize().no_indent().to_string())
+}
+
+impl Shown {
+    /// The names of fields, arguments and inputs.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        let types = self.types.iter();
+        let fields = types.flat_map(|of| of.fields.iter().chain(&of.input_fields).flatten());
+        let with_arguments = fields.flat_map(|field| field.args.iter().chain([field]));
+        with_arguments.map(|field| field.name.as_str())
+    }
+
+    /// The values of enums.
+    pub(crate) fn codes(&self) -> impl Iterator<Item = &str> {
+        let values = self
+            .types
+            .iter()
+            .flat_map(|of| of.enum_values.iter().flatten());
+        values.map(|value| value.name.as_str())
+    }
 }
 
 impl TypeReference {
     fn name(&self) -> &str {
         match &self.of_type {
             Some(inner) => inner.name(),
-            None => self.name.as_deref().unwrap_or_default(),
+            None => self.name.as_ref().map_or("", Name::as_str),
         }
     }
 
@@ -224,8 +283,8 @@ impl fmt::Display for Shown {
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = &self.name;
-        let names = |roots: &Option<Vec<Root>>, between: &str| {
-            let names = roots.iter().flatten().map(|root| root.name.clone());
+        let names = |named: &Option<Vec<Named>>, between: &str| {
+            let names = named.iter().flatten().map(|named| named.name.as_str());
             names.collect::<Vec<_>>().join(between)
         };
         let fields = |fields: &Option<Vec<Field>>| {
@@ -282,13 +341,13 @@ impl From<Shown> for Schema {
     fn from(shown: Shown) -> Self {
         let mutation = shown
             .mutation_type
-            .map_or_else(String::new, |root| root.name);
+            .map_or_else(String::new, |root| root.name.to_string());
         let types = shown
             .types
             .into_iter()
-            .map(|described| (described.name.clone(), described));
+            .map(|described| (described.name.to_string(), described));
         Self {
-            roots: [shown.query_type.name, mutation],
+            roots: [shown.query_type.name.to_string(), mutation],
             types: types.collect(),
         }
     }
@@ -318,7 +377,7 @@ impl Schema {
             if path.len() < 6 {
                 for field in fields.iter().filter(|field| seen.insert(field.of.name())) {
                     let mut path = path.clone();
-                    path.push(field.name.clone());
+                    path.push(field.name.to_string());
                     path.extend(field.of.is_list().then(|| "0".to_owned()));
                     open.push_back((field.of.name(), path));
                 }
@@ -421,7 +480,7 @@ fn input(contact: &mut Contact<'_>, schema: &Schema) -> Result<(), Failure> {
         fields
             .iter()
             .find(|field| is(field, names))
-            .map(|field| field.name.clone())
+            .map(|field| field.name.to_string())
     };
     let names = RecordNames {
         id: field_of(&["id", "consignmentid", "recordid"]),
@@ -456,12 +515,15 @@ fn input(contact: &mut Contact<'_>, schema: &Schema) -> Result<(), Failure> {
         .into_iter()
         .flatten()
         .filter(|form| !FormType::from(form.name.as_str()).is_known())
-        .filter(|form| !said.iter().any(|said| said.id == form.name))
-        .map(|form| FurtherForm::new(&*form.name))
+        .filter(|form| !said.iter().any(|said| said.id == form.name.as_str()))
+        .map(|form| FurtherForm::new(form.name.as_str()))
         .collect();
     if !new.is_empty() {
         let names: Vec<&str> = new.iter().map(|form| form.id.as_str()).collect();
-        let (what, found) = (("forms of the schema", "forms"), shape::codes(&names));
+        let (what, found) = (
+            ("forms of the schema", "forms"),
+            contact.words.codes(&names),
+        );
         contact.settle(what, "those of the crate", found, |profile| {
             let forms = std::mem::take(&mut profile.forms.value);
             profile.forms = Sourced::seen(forms.into_iter().chain(new).collect());

@@ -1,8 +1,17 @@
 //! Replies without the values of their records: a sample stands for each, of the same kind.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
+use apollo_compiler::ast::{Definition, Document};
+use envd_sdk::graphql::SCHEMA;
+use envd_sdk::model::{
+    AccountType, FormType, PropertyStatus, QuestionType, Role, SpeciesCode, ValidatorType,
+};
+use envd_sdk::profile::ServiceProfile;
 use serde_json::{Value, json};
+
+use super::cli::Failure;
+use super::schema::Shown;
 
 /// Members whose texts are codes of the service.
 const CODES: [&str; 9] = [
@@ -17,6 +26,69 @@ const CODES: [&str; 9] = [
     "AdminStatus",
 ];
 
+/// The words of the schemas, the crate and the profile. Any other word may be of a record, whatever its form.
+pub(crate) struct Words {
+    /// Members of replies.
+    names: HashSet<String>,
+    /// Codes of the service.
+    codes: HashSet<String>,
+}
+
+impl Words {
+    /// Those that are known before anything is asked.
+    pub(crate) fn new(profile: &ServiceProfile) -> Result<Self, Failure> {
+        let mut names = HashSet::from(["data".to_owned()]);
+        let mut codes = HashSet::new();
+        let schema = Document::parse(SCHEMA, "schema.graphql");
+        for definition in schema
+            .map_err(|error| error.errors.to_string())?
+            .definitions
+        {
+            match definition {
+                Definition::ObjectTypeDefinition(object) => {
+                    names.extend(object.fields.iter().map(|field| field.name.to_string()));
+                }
+                Definition::EnumTypeDefinition(values) => {
+                    codes.extend(values.values.iter().map(|value| value.value.to_string()));
+                }
+                _ => {}
+            }
+        }
+        codes.extend(AccountType::KNOWN.iter().map(ToString::to_string));
+        codes.extend(FormType::KNOWN.iter().map(ToString::to_string));
+        codes.extend(PropertyStatus::KNOWN.iter().map(ToString::to_string));
+        codes.extend(QuestionType::KNOWN.iter().map(ToString::to_string));
+        codes.extend(Role::KNOWN.iter().map(ToString::to_string));
+        codes.extend(SpeciesCode::KNOWN.iter().map(ToString::to_string));
+        codes.extend(ValidatorType::KNOWN.iter().map(ToString::to_string));
+        let mut words = Self { names, codes };
+        words.learn_profile(profile);
+        Ok(words)
+    }
+
+    /// Those of the schema that the service shows.
+    pub(crate) fn learn(&mut self, shown: &Shown) {
+        self.names.extend(shown.names().map(str::to_owned));
+        self.codes.extend(shown.codes().map(str::to_owned));
+    }
+
+    /// Those that the user has named.
+    fn learn_profile(&mut self, profile: &ServiceProfile) {
+        self.codes.extend(profile.roles.value.keys().cloned());
+        let forms = profile.forms.value.iter();
+        self.codes.extend(forms.map(|form| form.id.clone()));
+        let operations = profile.operations.values();
+        let paths = operations.filter_map(|known| known.value.record_at.as_deref());
+        let names = paths.flat_map(|path| path.split('/'));
+        self.names.extend(names.map(str::to_owned));
+    }
+
+    /// Codes of the service in a line; other texts are only counted.
+    pub(crate) fn codes(&self, texts: &[impl AsRef<str>]) -> String {
+        listed(texts, |text| self.codes.contains(text))
+    }
+}
+
 /// Replaces values; the same text is always replaced by the same sample, so that a reference still has its record.
 #[derive(Default)]
 pub(crate) struct Samples {
@@ -24,24 +96,38 @@ pub(crate) struct Samples {
 }
 
 impl Samples {
-    /// The shape of a reply.
-    pub(crate) fn of(&mut self, name: &str, value: &Value) -> Value {
+    /// The shape of a reply: of the declaration interface with names of its schema, of the register, which has none, with all names.
+    pub(crate) fn of(
+        &mut self,
+        words: &Words,
+        has_schema: bool,
+        name: &str,
+        value: &Value,
+    ) -> Value {
         match value {
             Value::Object(members) => {
-                let members = members.iter().filter(|(name, _)| is_name(name));
-                let sampled = members.map(|(name, value)| (name.clone(), self.of(name, value)));
+                let is_kept =
+                    |name: &str| is_name(name) && (!has_schema || words.names.contains(name));
+                let members = members.iter().filter(|(name, _)| is_kept(name));
+                let sampled = members
+                    .map(|(name, value)| (name.clone(), self.of(words, has_schema, name, value)));
                 Value::Object(sampled.collect())
             }
-            Value::Array(items) => items.iter().map(|item| self.of(name, item)).collect(),
-            Value::String(text) => self.text(name, text).into(),
+            Value::Array(items) => {
+                let items = items.iter();
+                items
+                    .map(|item| self.of(words, has_schema, name, item))
+                    .collect()
+            }
+            Value::String(text) => self.text(words, name, text).into(),
             Value::Number(number) if number.is_f64() => json!(1.5),
             Value::Number(_) => json!(1),
             Value::Bool(_) | Value::Null => value.clone(),
         }
     }
 
-    fn text(&mut self, name: &str, text: &str) -> String {
-        if text.is_empty() || (CODES.contains(&name) && is_code(text)) {
+    fn text(&mut self, words: &Words, name: &str, text: &str) -> String {
+        if text.is_empty() || (CODES.contains(&name) && words.codes.contains(text)) {
             return text.to_owned();
         }
         if let Some(pattern) = pattern(text) {
@@ -61,12 +147,7 @@ fn is_name(name: &str) -> bool {
     name.len() <= 40 && name.bytes().all(is_letter) && !is_number
 }
 
-/// Codes of the service in a line; a text of another form may be of a record, and is only counted.
-pub(crate) fn codes(texts: &[impl AsRef<str>]) -> String {
-    listed(texts, is_code)
-}
-
-/// Names of its schema in a line, in the same way.
+/// Names of its schema in a line; a text of another form may be of a record, and is only counted.
 pub(crate) fn names(texts: &[impl AsRef<str>]) -> String {
     listed(texts, is_name)
 }
@@ -80,19 +161,12 @@ pub(crate) fn path(at: &str) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-fn listed(texts: &[impl AsRef<str>], is_shown: fn(&str) -> bool) -> String {
+fn listed(texts: &[impl AsRef<str>], is_shown: impl Fn(&str) -> bool) -> String {
     let texts = texts.iter().map(AsRef::as_ref);
     let (mut shown, hidden): (Vec<_>, Vec<_>) = texts.partition(|text| is_shown(text));
-    let count = format!("{} of another form", hidden.len());
+    let count = format!("{} unknown", hidden.len());
     shown.extend((!hidden.is_empty()).then_some(count.as_str()));
     shown.join(", ")
-}
-
-/// `SUBMITTED`, `LPAC1`, `Producer`, but neither a name of two words nor a number.
-fn is_code(text: &str) -> bool {
-    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    let begins = text.starts_with(|first: char| first.is_ascii_uppercase());
-    begins && text.len() <= 24 && text.bytes().all(is_letter)
 }
 
 /// The sample of a text whose form has a meaning.
@@ -145,9 +219,12 @@ mod tests {
         let record = json!({
             "id": "8d0c", "number": "C-1", "status": "SUBMITTED", "forms": ["LPAC1"], "heads": 24,
             "origin": {"pic": "QAZZ7777", "name": "Sample Station"}, "movementDate": "2026-11-30",
-            "type": "not a code", "roles": ["Kim Example"], "Kim Example": 1,
+            "type": "not a code", "roles": ["Kim Example", "OWES_MONEY", "Producer"], "Kim Example": 1,
+            "accountType": "Bankrupt", "OWES_MONEY": true, "species": "LATER",
         });
-        let shape = Samples::default().of("", &record);
+        let mut words = Words::new(&ServiceProfile::default()).unwrap();
+        words.codes.insert("LATER".to_owned());
+        let shape = Samples::default().of(&words, true, "", &record);
         let is_sample = |value: &Value| {
             value
                 .as_str()
@@ -160,6 +237,8 @@ mod tests {
             "/origin/name",
             "/type",
             "/roles/0",
+            "/roles/1",
+            "/accountType",
         ] {
             assert!(
                 shape.pointer(sampled).is_some_and(is_sample),
@@ -171,17 +250,23 @@ mod tests {
             ("/forms/0", json!("LPAC1")),
             ("/heads", json!(1)),
             ("/movementDate", json!("2026-01-01")),
+            ("/roles/2", json!("Producer")),
+            ("/species", json!("LATER")),
         ] {
             assert_eq!(shape.pointer(kept), Some(&value));
         }
         assert_eq!(shape.get("Kim Example"), None);
+        assert_eq!(shape.get("OWES_MONEY"), None);
+        // The register shows no schema.
+        let shape = Samples::default().of(&words, false, "", &json!({"Region": "OWES_MONEY"}));
+        assert_eq!(shape, json!({"Region": "sample 1"}));
         for (listed, expected) in [
-            (codes(&["VENDOR", "Agent"]), "VENDOR, Agent"),
+            (words.codes(&["LPAC1", "Producer"]), "LPAC1, Producer"),
             (
-                codes(&["Kim Example, 0400 000 000", "VENDOR", "\u{1b}[2J"]),
-                "VENDOR, 2 of another form",
+                words.codes(&["Kim Example, 0400 000 000", "Producer", "OWES_MONEY"]),
+                "Producer, 2 unknown",
             ),
-            (names(&["me", "Kim Example"]), "me, 1 of another form"),
+            (names(&["me", "Kim Example"]), "me, 1 unknown"),
             (path("/me/0/Kim Example"), "/me/0/?"),
         ] {
             assert_eq!(listed, expected);

@@ -20,7 +20,6 @@ mod service;
 mod settings;
 mod story;
 
-use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -81,9 +80,9 @@ async fn write(
     file: &Path,
     is_submitted: bool,
 ) -> Result<(), Failure> {
-    let text = fs::read(file).map_err(|error| Unusable::new(file, error))?;
+    let text = cli::read_text(file).map_err(|error| Unusable::new(file, error))?;
     let input: ConsignmentInput =
-        serde_json::from_slice(&text).map_err(|error| Unusable::new(file, error))?;
+        serde_json::from_str(&text).map_err(|error| Unusable::new(file, error))?;
     let outbox = service.outbox(&account)?;
     let written = if is_submitted {
         outbox.submit(input).await?

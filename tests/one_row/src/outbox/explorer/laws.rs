@@ -140,6 +140,7 @@ pub(super) enum Said<'a> {
     TakeTheirs,
     Resend,
     Adopt(&'a str),
+    SendAsMe,
     Discard,
 }
 
@@ -169,6 +170,7 @@ pub(super) enum Asked {
     Candidates(Vec<usize>),
     OtherRecord(usize),
     NotAdopted(usize),
+    AnotherUser,
     NotAfterPassed,
     /// Any other thing that is too late.
     MovementPassed,
@@ -181,6 +183,7 @@ struct Declared {
     /// The words that stand, in the order in which they are to be sent.
     words: Vec<Word>,
     deletes: bool,
+    deleted_by: &'static str,
     /// A person said that it is to be a draft again.
     withdraws: bool,
     /// By field, the values that a person ever wrote here.
@@ -328,6 +331,10 @@ impl Laws {
                     earlier.given != given && (earlier.given.is_signed() || given.is_signed())
                 });
                 let mut next = word(given, asks_submit || keeps);
+                // What is merged is of both.
+                if let (Some(earlier), Some(_), false) = (kept, base, is_second) {
+                    next.user = earlier.user;
+                }
                 next.not_after = not_after.or(kept.and_then(|earlier| earlier.not_after));
                 next.is_saved =
                     kept.is_some_and(|earlier| earlier.given == given && earlier.is_saved);
@@ -360,6 +367,7 @@ impl Laws {
             Said::Delete => {
                 declared.words.clear();
                 declared.deletes = true;
+                declared.deleted_by = user;
             }
             Said::TakeTheirs | Said::Discard => {
                 declared.words.clear();
@@ -375,6 +383,12 @@ impl Laws {
                 Screen::Asked(Asked::Gone) => declared.creation = None,
                 _ => {}
             },
+            Said::SendAsMe => {
+                for word in &mut declared.words {
+                    word.user = user;
+                }
+                declared.deleted_by = user;
+            }
             Said::Resend => declared.creation = None,
             Said::Adopt(record) => declared.named.push(at(record)),
         }
@@ -428,6 +442,10 @@ impl Laws {
         match (text, word) {
             (None, _) if !declared.deletes => {
                 self.breaks(Law::NotSaid, "a delete that no word says".to_owned());
+            }
+            (None, _) if declared.deleted_by != user => {
+                let how = format!("a delete of {} is sent as {user}", declared.deleted_by);
+                self.breaks(Law::OtherUser, how);
             }
             (Some(_), None) => {
                 self.breaks(Law::NotSaid, "a text that no word says".to_owned());
@@ -657,9 +675,11 @@ impl Laws {
                 let mut candidates = candidates.iter();
                 candidates.any(|candidate| others.contains(candidate))
             }
-            Asked::OtherRecord(_) | Asked::NotAdopted(_) | Asked::Gone | Asked::Changed(..) => {
-                false
-            }
+            Asked::OtherRecord(_)
+            | Asked::NotAdopted(_)
+            | Asked::AnotherUser
+            | Asked::Gone
+            | Asked::Changed(..) => false,
         };
         if untrue {
             let how = format!("it is not so: {}", asked_in_words(asked));
@@ -771,6 +791,7 @@ impl Laws {
             }
             let Declared {
                 deletes,
+                deleted_by,
                 withdraws,
                 gave,
                 creation,
@@ -786,7 +807,7 @@ impl Laws {
                 has_lost,
                 named,
             } = declared;
-            (knows, has_lost, named).hash(into);
+            (deleted_by, knows, has_lost, named).hash(into);
             (deletes, withdraws, gave, creation, agreed, agreed_late).hash(into);
             (answered, refused, sent, unanswered).hash(into);
             let is_long = |since: &u64| now - since >= DAY;
@@ -848,6 +869,7 @@ fn asked_in_words(asked: &Asked) -> &'static str {
         Asked::Gone => "it is gone",
         Asked::Candidates(_) => "which record is it",
         Asked::OtherRecord(_) => "is it the record of the reply",
+        Asked::AnotherUser => "another user wrote it",
         Asked::NotAdopted(_) => "the chosen record is gone or taken",
         Asked::NotAfterPassed => "its time has passed",
         Asked::MovementPassed => "its day has passed",

@@ -23,7 +23,7 @@ use service::Draft;
 use steps::{Actors, CHANGES, Change, Fate, Run, Step};
 use world::World;
 
-use crate::outbox::apply::PersonsDecision;
+use crate::outbox::decision::Decision;
 
 const LOSSES: &[Fate] = &[Fate::NeverArrives, Fate::ReplyLost];
 
@@ -145,7 +145,7 @@ fn scopes() -> Vec<Scope> {
         Step::Website(0, Change::Submit),
         Step::Edit(1, Draft::B),
         RUN,
-        Step::Decide(1, PersonsDecision::KeepMine),
+        Step::Decide(1, Decision::KeepMine),
     ];
     let late = [
         save.clone(),

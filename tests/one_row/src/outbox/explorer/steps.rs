@@ -5,7 +5,8 @@ use std::fmt;
 use super::laws::{Asked, Screen};
 use super::service::{Author, CONSIGNEE, Draft, FIELDS, Given, PAT, TIME, id};
 use super::world::{About, World, limit};
-use crate::outbox::apply::{Intent, PersonsDecision, RowEvent};
+use crate::outbox::apply::{Intent, RowEvent};
+use crate::outbox::decision::Decision;
 use crate::outbox::row::{DAY, RowState};
 
 /// What a list shows.
@@ -152,7 +153,7 @@ pub(super) enum Step {
     SubmitSaved(u64),
     Withdraw(u64),
     Delete(u64),
-    Decide(u64, PersonsDecision),
+    Decide(u64, Decision),
     Update(usize, Draft),
     SubmitRecord(usize, Draft),
     DeleteRecord(usize),
@@ -173,7 +174,8 @@ pub(super) enum Step {
     Tries,
     /// It is started eight times in thirty hours, and no change gets a clear answer.
     ThirtyHours,
-    Login,
+    /// Another user logs in, by name.
+    Login(&'static str),
     Sync,
 }
 
@@ -190,7 +192,7 @@ impl fmt::Display for Step {
             Self::SubmitSaved(id) => write!(f, "submit declaration {id}"),
             Self::Withdraw(id) => write!(f, "withdraw declaration {id}"),
             Self::Delete(id) => write!(f, "delete declaration {id}"),
-            Self::Decide(id, PersonsDecision::Adopt(record)) => {
+            Self::Decide(id, Decision::Adopt(record)) => {
                 write!(f, "decide on declaration {id}: it is {record}")
             }
             Self::Decide(declaration, decision) => {
@@ -229,7 +231,7 @@ impl fmt::Display for Step {
             Self::ThirtyHours => {
                 f.write_str("the outbox is started eight times in 30 hours, changes get no answer")
             }
-            Self::Login => f.write_str("kim logs in"),
+            Self::Login(user) => write!(f, "{user} logs in"),
             Self::Sync => f.write_str("the local copy is brought up to date"),
         }
     }
@@ -310,8 +312,9 @@ impl World {
         if actors.long {
             steps.extend([Step::HourOfCron, Step::Tries, Step::ThirtyHours]);
         }
-        if actors.users && self.user == "sam" {
-            steps.push(Step::Login);
+        if actors.users {
+            let users = ["sam", "kim"].into_iter();
+            steps.extend(users.filter(|user| *user != self.user).map(Step::Login));
         }
         steps
     }
@@ -394,12 +397,13 @@ impl World {
             let adopts = candidates
                 .into_iter()
                 .map(super::service::id)
-                .map(PersonsDecision::Adopt);
+                .map(|id| Decision::Adopt(id.into()));
             let decisions = [
-                PersonsDecision::KeepMine,
-                PersonsDecision::TakeTheirs,
-                PersonsDecision::Resend,
-                PersonsDecision::Discard,
+                Decision::KeepMine,
+                Decision::TakeTheirs,
+                Decision::Resend,
+                Decision::SendAsMe,
+                Decision::Discard,
             ];
             let decisions = decisions.into_iter().chain(adopts);
             steps.extend(decisions.map(|decision| Step::Decide(*id, decision)));
@@ -507,8 +511,8 @@ impl World {
                 true
             }
             Step::ThirtyHours => self.thirty_hours(),
-            Step::Login => {
-                self.user = "kim";
+            Step::Login(user) => {
+                self.user = user;
                 true
             }
             Step::Sync => {

@@ -14,12 +14,13 @@ use serde_json::json;
 use super::laws::{Asked, Laws, Said, Screen};
 use super::service::{self, Author, Content, Draft, Given, Outcome, PAT, Service, updated_at};
 use super::steps::{Fate, List, Run};
-use crate::outbox::apply::{Intent, Moment, PersonsDecision, RowEvent, Unfit, apply};
+use crate::outbox::apply::{Intent, Moment, RowEvent, Unfit, apply};
 use crate::outbox::compare::{ServiceFields, ServiceRecord, may_be_made_of};
 use crate::outbox::decide::{
     Action, Circumstances, Heard, Read, Seen, answer, claim, decide, is_before, is_fresh,
     late_duplicates,
 };
+use crate::outbox::decision::Decision;
 use crate::outbox::planted;
 use crate::outbox::row::{
     ChangeRequest, DAY, Limit, Listing, Owner, Question, Reason, Row, RowState, Sent, Text, Time,
@@ -148,6 +149,7 @@ impl World {
             begun: self.version,
             reconcile_after: RECONCILE_AFTER,
             service: &self.learnt,
+            user: Some(self.user),
         };
         let mut applied = apply(&mut next, event, &moment);
         planted::after_apply(self.planted, row, event, &mut next, &mut applied);
@@ -208,10 +210,9 @@ impl World {
             } else {
                 "2026-11-20"
             },
-            day: crate::outbox::tests::cases::day,
-            retired_from: |_| None,
             service: &self.learnt,
             open: &others,
+            user: Some(self.user),
         })
     }
 
@@ -796,11 +797,12 @@ impl World {
                 Intent::Delete => Said::Delete,
             },
             RowEvent::Decided(decision) => match decision {
-                PersonsDecision::KeepMine => Said::KeepMine,
-                PersonsDecision::TakeTheirs => Said::TakeTheirs,
-                PersonsDecision::Resend => Said::Resend,
-                PersonsDecision::Adopt(record) => Said::Adopt(record),
-                PersonsDecision::Discard => Said::Discard,
+                Decision::KeepMine => Said::KeepMine,
+                Decision::TakeTheirs => Said::TakeTheirs,
+                Decision::Resend => Said::Resend,
+                Decision::Adopt(record) => Said::Adopt(record.as_str()),
+                Decision::SendAsMe => Said::SendAsMe,
+                Decision::Discard => Said::Discard,
             },
             _ => return false,
         };
@@ -1072,6 +1074,7 @@ fn asked(question: &Question) -> Asked {
             Asked::NotADraft(at, content)
         }
         Question::Gone => Asked::Gone,
+        Question::AnotherUser(_) => Asked::AnotherUser,
         Question::OtherRecord(id) => Asked::OtherRecord(service::at(id)),
         Question::NotAdopted(id) => Asked::NotAdopted(service::at(id)),
         Question::Candidates(_) => {

@@ -147,6 +147,7 @@ impl World {
             begun: account.begun,
             reconcile_after: self.reconcile_after,
             service: &account.service,
+            user: None,
         };
         let mut row = before.clone();
         let mut applied = apply(&mut row, event, &moment);
@@ -550,10 +551,9 @@ pub(super) fn circumstances<'a>(
         } else {
             "2027-06-02"
         },
-        day: crate::outbox::tests::cases::day,
-        retired_from: crate::outbox::tests::cases::retired_from,
         service: &store.account.service,
         open,
+        user: None,
     }
 }
 

@@ -9,8 +9,9 @@ use equipment::plain_service::{Author, Outcome, Record, Service, Version};
 use equipment::schedules::note;
 use serde_json::Value;
 
-use crate::outbox::apply::{Intent, PersonsDecision, RowEvent};
+use crate::outbox::apply::{Intent, RowEvent};
 use crate::outbox::compare::ServiceRecord;
+use crate::outbox::decision::Decision;
 use crate::outbox::row::{ChangeRequest, Listing, Question, Row, RowState, Text, Wish};
 
 /// What the person did about a row in one copy of the store, and what became of it.
@@ -661,13 +662,13 @@ impl Laws {
         service: &Service,
         commit: &Commit<'_>,
         before: &Row,
-        decision: &PersonsDecision,
+        decision: &Decision,
     ) {
         let key = (commit.store, before.id);
         self.of(key.0, key.1).is_decided = true;
         match (decision, &before.state) {
             (
-                PersonsDecision::KeepMine,
+                Decision::KeepMine,
                 RowState::Asked(Question::Changed(read) | Question::NotADraft(read)),
             ) => {
                 self.saw(service, key, read);
@@ -678,11 +679,13 @@ impl Laws {
                 }
             }
             // It is made again, after a new look.
-            (PersonsDecision::KeepMine, RowState::Asked(Question::Gone)) => {
+            (Decision::KeepMine, RowState::Asked(Question::Gone)) => {
                 self.of(key.0, key.1).copy.clone_from(&commit.copy);
             }
-            (PersonsDecision::Adopt(record), _) => {
-                self.of(key.0, key.1).named.insert(record.clone());
+            (Decision::Adopt(record), _) => {
+                self.of(key.0, key.1)
+                    .named
+                    .insert(record.as_str().to_owned());
             }
             _ => {}
         }

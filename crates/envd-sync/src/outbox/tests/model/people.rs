@@ -5,8 +5,9 @@ use equipment::schedules::note;
 use fastrand::Rng;
 use serde_json::{Value, json};
 
-use crate::outbox::apply::{Intent, PersonsDecision, RowEvent};
+use crate::outbox::apply::{Intent, RowEvent};
 use crate::outbox::compare::ServiceRecord;
+use crate::outbox::decision::Decision;
 use crate::outbox::row::{ChangeRequest, Limit, Row, RowState, Text};
 
 /// The movement date of a declaration that is in time.
@@ -167,7 +168,7 @@ fn saved(text: Text, is_submitted: bool) -> Intent {
 }
 
 /// Decides about a row that needs it, or waits, whether that fits or not.
-fn decision(random: &mut Rng, service: &Service, rows: &[&Row]) -> Option<(u64, PersonsDecision)> {
+fn decision(random: &mut Rng, service: &Service, rows: &[&Row]) -> Option<(u64, Decision)> {
     let is_undecided = |row: &&&Row| match row.state {
         RowState::Asked(_) | RowState::Refused => true,
         RowState::Open { .. } => row.is_in_doubt(),
@@ -181,14 +182,14 @@ fn decision(random: &mut Rng, service: &Service, rows: &[&Row]) -> Option<(u64, 
     if chance(random, 10) {
         candidates.extend(random.choice(records(service, |kept| !kept.is_deleted)));
     }
-    let adopt = any(random, &candidates).map(PersonsDecision::Adopt);
+    let adopt = any(random, &candidates).map(|id| Decision::Adopt(id.into()));
     let decision = match random.u8(..100) {
-        0..8 => PersonsDecision::Discard,
-        8..35 => PersonsDecision::KeepMine,
-        35..48 => PersonsDecision::TakeTheirs,
-        48..74 => PersonsDecision::Resend,
-        74..87 => adopt.unwrap_or(PersonsDecision::Resend),
-        _ => adopt.unwrap_or(PersonsDecision::KeepMine),
+        0..8 => Decision::Discard,
+        8..35 => Decision::KeepMine,
+        35..48 => Decision::TakeTheirs,
+        48..74 => Decision::Resend,
+        74..87 => adopt.unwrap_or(Decision::Resend),
+        _ => adopt.unwrap_or(Decision::KeepMine),
     };
     note(|| format!("the person decides {decision:?} about {}", row.id));
     Some((row.id, decision))

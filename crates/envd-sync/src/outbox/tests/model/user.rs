@@ -6,9 +6,9 @@ use super::network::Shared;
 use super::people::{About, next_act};
 use super::service::{seen, shown};
 use crate::error::Error;
-use crate::outbox::apply::{Intent, PersonsDecision, RowEvent};
+use crate::outbox::apply::{Intent, RowEvent};
 use crate::outbox::row::Text;
-use crate::outbox::{Decision, DeclarationId, Outbox};
+use crate::outbox::{DeclarationId, Outbox};
 use envd_sdk::model::{Consignment, ConsignmentInput};
 
 /// An error is one of the store, or says that it does not fit any more.
@@ -36,7 +36,7 @@ pub(super) async fn act(mut outbox: Outbox, world: Shared, now: SystemTime) {
         _ => None,
     };
     let written = match (event, row) {
-        (RowEvent::Decided(decision), Some(row)) => outbox.decide(row, public(decision)).await,
+        (RowEvent::Decided(decision), Some(row)) => outbox.decide(row, decision).await,
         (
             RowEvent::Wished {
                 intent, not_after, ..
@@ -79,15 +79,5 @@ pub(super) async fn act(mut outbox: Outbox, world: Shared, now: SystemTime) {
         }
         Err(Error::Usage(_) | Error::Store(_)) => {}
         Err(error) => panic!("{error:?}"),
-    }
-}
-
-fn public(decision: PersonsDecision) -> Decision {
-    match decision {
-        PersonsDecision::KeepMine => Decision::KeepMine,
-        PersonsDecision::TakeTheirs => Decision::TakeTheirs,
-        PersonsDecision::Resend => Decision::Resend,
-        PersonsDecision::Adopt(id) => Decision::Adopt(id.into()),
-        PersonsDecision::Discard => Decision::Discard,
     }
 }

@@ -36,7 +36,7 @@ macro_rules! tables {
     )+};
 }
 
-tables! { lost_replies twins edits others waiting readings }
+tables! { lost_replies twins edits others waiting readings writers }
 
 struct Play {
     farm: Farm,
@@ -134,6 +134,10 @@ impl Play {
             }
             ["restart"] => self.outbox = farm.outbox_on(Arc::clone(&self.store)),
             ["offline"] => self.outbox = farm.unreachable(Arc::clone(&self.store)),
+            ["user", name] => {
+                let user = (name != "unknown").then(|| name.to_owned());
+                self.outbox = self.outbox.clone().user(move || user.clone());
+            }
             ["backup"] => self.backup = Some(Arc::new(self.store.duplicate())),
             ["restore"] | ["another", "device"] => {
                 self.store = self.backup.take().unwrap_or_default();
@@ -276,16 +280,10 @@ impl Play {
     }
 
     fn decision(&self, words: &[&str]) -> Decision {
-        let adopt = Decision::Adopt(self.id(words.last().unwrap()).into());
-        let all = [
-            Decision::KeepMine,
-            Decision::TakeTheirs,
-            Decision::Resend,
-            Decision::Discard,
-        ];
-        let mut all = all.into_iter().chain([adopt]);
-        all.find(|one| words.join(" ").starts_with(&one.to_string()))
-            .unwrap()
+        match words {
+            ["adopt", record] => Decision::Adopt(self.id(record).into()),
+            words => Decision::named(&words.join(" ")).unwrap(),
+        }
     }
 
     /// What happens to the next requests of an operation.

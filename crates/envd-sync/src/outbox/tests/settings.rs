@@ -1,0 +1,90 @@
+//! Settings and arguments at their limits, and a store that fails while a request is under way.
+
+use std::time::Duration;
+
+use super::farm::{Farm, MINUTE, load, state};
+use crate::outbox::{Decision, DeclarationState};
+use crate::store::tests::faulty_store::FaultyStore;
+use crate::tests::script::within;
+use envd_sdk::ErrorKind;
+use envd_sdk::fake::Fault;
+
+/// Holds: any `Duration` is a setting.
+#[tokio::test]
+async fn every_setting_takes_every_duration() {
+    for time in [Duration::ZERO, Duration::from_nanos(1), Duration::MAX] {
+        for is_lease in [false, true] {
+            let farm = Farm::start().await;
+            let outbox = farm.outbox();
+            let outbox = if is_lease {
+                outbox.lease(time)
+            } else {
+                outbox.reconcile_after(time)
+            };
+            let id = outbox.save(load(24)).await.unwrap().id;
+            farm.fault(Fault::dropped_before());
+            let (_, next) = outbox.passed().await.unwrap();
+            let in_doubt = DeclarationState::Unconfirmed;
+            assert_eq!(state(&outbox, id).await, in_doubt, "{time:?}");
+            assert!(next.at() > Some(farm.clock.now()), "{time:?} {next:?}");
+            let requests = farm.fake.requests().len();
+            outbox.passed().await.unwrap();
+            assert_eq!(farm.fake.requests().len(), requests, "{time:?}");
+        }
+    }
+}
+
+/// Holds: `adopt` takes a name that can be one; anything else is an error at once.
+#[tokio::test]
+async fn a_text_that_can_be_no_id_is_refused_at_once() {
+    let farm = Farm::start().await;
+    let outbox = farm.outbox();
+    let id = outbox.save(load(24)).await.unwrap().id;
+    farm.fault(Fault::dropped_before());
+    outbox.passed().await.unwrap();
+    for name in ["", " ", "a b", "a\n", &"a".repeat(201)] {
+        let adopted = outbox.decide(id, Decision::Adopt(name.into())).await;
+        assert_eq!(adopted.unwrap_err().kind(), ErrorKind::Config, "{name:?}");
+        let deleted = outbox.delete_record(name).await;
+        assert_eq!(deleted.unwrap_err().kind(), ErrorKind::Config, "{name:?}");
+    }
+    assert_eq!(outbox.declarations().await.unwrap().len(), 1);
+    let adopted = outbox.decide(id, Decision::Adopt("load/7".into())).await;
+    assert_eq!(adopted.unwrap().state, DeclarationState::Unconfirmed);
+}
+
+/// Holds: a commit that fails ends the run with its error, while the request under way is still waited for.
+#[tokio::test]
+async fn a_store_that_fails_during_a_request_ends_the_run_after_its_reply() {
+    for works_again in [false, true] {
+        let farm = Farm::start().await;
+        let store = FaultyStore::new(&farm.store, usize::MAX);
+        let outbox = farm.outbox_on(store.clone());
+        let id = outbox.save(load(24)).await.unwrap().id;
+        farm.fault(Fault::latency(MINUTE));
+        let sending = {
+            let outbox = outbox.clone();
+            tokio::spawn(async move { Box::pin(outbox.pass()).await })
+        };
+        farm.delayed().await;
+        store.allow(0);
+        // Longer than a third of the lease, and shorter than the reply takes.
+        farm.clock.advance(Duration::from_secs(8));
+        tokio::task::yield_now().await;
+        if works_again {
+            store.allow(usize::MAX);
+        }
+        farm.clock.advance(MINUTE);
+        let ended = within("the pass", sending).await.unwrap();
+        assert_eq!(ended.unwrap_err().kind(), ErrorKind::Store);
+        assert_eq!((farm.saves(), farm.loads().len()), (1, 1));
+        store.allow(usize::MAX);
+        let shown = state(&farm.outbox(), id).await;
+        let confirmed = [DeclarationState::Sending, DeclarationState::Confirmed];
+        assert!(confirmed.contains(&shown), "{shown:?}");
+        farm.clock.advance(MINUTE);
+        farm.send(&farm.outbox()).await;
+        assert_eq!(state(&farm.outbox(), id).await, DeclarationState::Confirmed);
+        assert_eq!(farm.saves(), 1);
+    }
+}
