@@ -348,7 +348,7 @@ impl Laws {
                 }
                 declared.words.push(next);
                 declared.deletes = false;
-                declared.withdraws &= !is_at_rest && !asks_submit;
+                declared.withdraws &= !is_at_rest && (!asks_submit || is_second);
             }
             Said::Submit(None) => {
                 let Some(last) = declared.words.last_mut() else {
@@ -376,6 +376,16 @@ impl Laws {
             Said::KeepMine => match screen {
                 Screen::Asked(Asked::NotADraft(..)) => {
                     declared.agreed = Some(declared.next());
+                    declared
+                        .words
+                        .iter_mut()
+                        .for_each(|word| word.is_done = false);
+                }
+                Screen::Asked(Asked::Changed(..)) => {
+                    declared
+                        .words
+                        .iter_mut()
+                        .for_each(|word| word.is_done = false);
                 }
                 Screen::Asked(Asked::MovementPassed | Asked::NotAfterPassed) => {
                     declared.agreed_late = true;
@@ -627,11 +637,15 @@ impl Laws {
         }
     }
 
-    /// A declaration was found to have this text, or its search ended.
-    pub(super) fn settles(&mut self, declaration: u64, text: Option<Given>) {
+    /// A declaration was found to be as a request wants it, or its search ended.
+    pub(super) fn settles(&mut self, declaration: u64, found: Option<(Given, bool)>) {
         let declared = self.of(declaration);
-        if text.is_some() {
-            declared.leave_first(text);
+        if let Some((text, is_submitted)) = found {
+            let words = declared.words.iter_mut();
+            for word in words.filter(|word| word.given == text) {
+                word.is_done |= is_submitted && word.submits;
+            }
+            declared.leave_first(Some(text));
         }
         declared.creation = None;
         declared.forget_trouble();
