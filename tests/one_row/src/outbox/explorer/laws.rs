@@ -820,6 +820,7 @@ impl Laws {
                 knows,
                 has_lost,
                 named,
+                words: _,
             } = declared;
             (deleted_by, knows, has_lost, named).hash(into);
             (deletes, withdraws, gave, creation, agreed, agreed_late).hash(into);

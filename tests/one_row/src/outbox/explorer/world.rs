@@ -538,8 +538,10 @@ impl World {
                     self.laws
                         .takes(row.id, service::at(&record.id), &self.service);
                 }
-                self.laws
-                    .settles(row.id, request.text().map(Given::of_text));
+                let is_submit = matches!(request, ChangeRequest::Submit(..));
+                let text = request.text().map(Given::of_text);
+                let found = text.map(|text| (text, is_submit));
+                self.laws.settles(row.id, found);
             }
             RowEvent::Absent { is_over: true } => self.laws.settles(row.id, None),
             RowEvent::Asked(_) => self.asks(row.id),
