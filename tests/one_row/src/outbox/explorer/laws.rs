@@ -774,6 +774,11 @@ impl Laws {
         }
     }
 
+    /// A pass goes on for ever.
+    pub(super) fn never_ends(&mut self) {
+        self.breaks(Law::Stuck, "a pass does not end".to_owned());
+    }
+
     /// A day has passed in which each try ended without a clear answer.
     pub(super) fn has_tried_for_a_day(&mut self, screen: &Screen) {
         if matches!(

@@ -40,6 +40,9 @@ const START: Time = 1_795_132_800;
 /// How many steps of one row are made at once, as in the loop.
 const STEPS: u32 = 16;
 
+/// After so many rounds over all rows a pass does not end.
+const ROUNDS: u32 = 8;
+
 /// A record as the local copy has it.
 #[derive(Clone, Debug)]
 struct Copied {
@@ -367,7 +370,7 @@ impl World {
 
     /// One pass: `pass.rs`.
     fn pass(&mut self, pass: &mut Pass) -> Result<(), Stop> {
-        loop {
+        for _ in 0..ROUNDS {
             pass.looks_at = None;
             self.doubt_what_was_sent();
             self.look_for_duplicates(pass);
@@ -384,6 +387,8 @@ impl World {
                 return Ok(());
             }
         }
+        self.laws.never_ends();
+        Err(Stop)
     }
 
     /// A pass takes the right to send: what was under way with an earlier one is in doubt. `lease.rs`.
