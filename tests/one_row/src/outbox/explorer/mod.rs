@@ -2,12 +2,18 @@
 //!
 //! * [`service`]: a service that keeps records of one load, and who wrote each field.
 //! * [`world`]: the rows, the store and the loop around the pure functions.
-//! * [`steps`]: what persons, others, the network and time do; each step in plain words. A new actor is a new [`steps::Step`].
+//! * [`steps`]: what persons, others, the network and time do, each in plain words. A new actor is a new [`steps::Step`].
 //! * [`laws`]: the promises, over what was said and what was done. A new law is a new [`laws::Law`].
 //! * [`search`]: the search, and the shortest path to each broken law.
+//! * `paths.txt`: the steps by which each planted mistake breaks a law.
 //!
-//! The search is our own: `stateright` finds a shortest path with one thread only, its properties see one state (most laws are about
-//! a step), and it brings a web server. What is saved would be the hundred lines of [`search`].
+//! The search is our own. `stateright` finds a shortest path with one thread only, its properties see one state where most laws are
+//! about a step, and it brings a web server; it would save the hundred lines of [`search`].
+//!
+//! The loop has decisions that are not pure yet, and [`world`] has a copy of each: which rows are due and in which order, when a list
+//! serves another row (`observe.rs`), whose a record is (`store.rs`: `holder`, `taken_by_another`), what is first listed, what a reply
+//! says (`pass.rs`: `reply_of`), and which row a record that a person names belongs to (`wishes.rs`: `row_of`). What differs there is
+//! found by the random schedules of the loop alone.
 
 mod laws;
 mod search;
