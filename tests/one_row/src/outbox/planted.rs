@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use crate::outbox::apply::{Intent, RowEvent, Unfit};
 use crate::outbox::compare::{Base, ServiceFields, ServiceRecord, merge};
-use crate::outbox::decision::Decision;
 use crate::outbox::decide::{Action, Heard, Read, Seen};
+use crate::outbox::decision::Decision;
 use crate::outbox::row::{ChangeRequest, Owner, Question, Row, RowState, Sent, Text, Wish};
 
 pub(crate) fn before_decide(
@@ -57,6 +57,7 @@ pub(crate) fn before_decide(
                 seen.clear();
             }
         }
+        "SendsAsAnother" => row.writers.clear(),
         "IgnoresGaps" => {
             if let Some(Read::Listed(listing, _)) = read {
                 listing.gaps.clear();
@@ -251,7 +252,9 @@ pub(crate) fn after_apply(
             }
         }
         ("FirstColoursLater", _) if row.first != before.first => {
+            let first = row.first.as_ref().and_then(Wish::text).cloned();
             if let (Wish::Submit(_), Some(text)) = (&before.wish, saved) {
+                row.first = first.map(Wish::Save);
                 row.wish = Wish::Submit(text.clone());
             }
         }

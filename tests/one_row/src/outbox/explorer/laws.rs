@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::service::{Author, Content, FIELDS, Given, NAMES, Record, SIGNATURE, Service};
+use super::service::{Author, Content, FIELDS, Given, NAMES, Record, SIGNATURE, Service, at};
 
 const DAY: u64 = 24 * 60 * 60;
 
@@ -24,7 +24,9 @@ pub(super) enum Law {
     Overwritten,
     Door,
     MadeTwice,
+    BesideTwin,
     Untold,
+    NotOurs,
     OtherUser,
     MadeADraft,
     NotSaid,
@@ -67,7 +69,15 @@ impl Law {
                 "P3",
                 "nothing is made twice unless two lists without a gap were seen since",
             ),
+            Self::BesideTwin => (
+                "P3",
+                "nothing is made beside a record with the same text that a list has shown since",
+            ),
             Self::Untold => ("P3", "each further record of a declaration is reported"),
+            Self::NotOurs => (
+                "P3",
+                "a record of somebody else is ours only if a person says so, or it is all that was lost",
+            ),
             Self::OtherUser => (
                 "P4",
                 "nothing of one user is sent under the login of another",
@@ -158,12 +168,13 @@ pub(super) enum Asked {
     NotADraft(usize, Content),
     Gone,
     Candidates(Vec<usize>),
+    OtherRecord(usize),
+    NotAdopted(usize),
+    AnotherUser,
     NotAfterPassed,
     /// Any other thing that is too late.
     MovementPassed,
     NoUsableAnswer,
-    /// Another user wrote it than the one who is logged in.
-    AnotherUser,
 }
 
 /// What persons said about one declaration, and what became of it.
@@ -172,6 +183,7 @@ struct Declared {
     /// The words that stand, in the order in which they are to be sent.
     words: Vec<Word>,
     deletes: bool,
+    deleted_by: &'static str,
     /// A person said that it is to be a draft again.
     withdraws: bool,
     /// By field, the values that a person ever wrote here.
@@ -190,8 +202,12 @@ struct Declared {
     unclear_since: Option<u64>,
     unreadable_since: Option<u64>,
     unanswered: u8,
-    /// Looks and tries since then.
-    tried: u8,
+    /// The records that were listed when a person spoke of it as new, by their bits.
+    knows: u32,
+    /// Whether a creation ever got no clear answer.
+    has_lost: bool,
+    /// The records that a person named as the declaration.
+    named: Vec<usize>,
 }
 
 impl Declared {
@@ -231,6 +247,12 @@ impl Laws {
         for (seen, value) in self.said[record].iter_mut().zip(content.fields) {
             *seen |= bit(value);
         }
+    }
+
+    /// A person speaks about a record whatever it holds.
+    pub(super) fn saw_all(&mut self, record: usize, content: Content) {
+        self.saw(record, content);
+        self.said[record] = [u8::MAX; FIELDS];
     }
 
     fn has_said(&self, record: usize, field: usize, value: u8) -> bool {
@@ -309,7 +331,13 @@ impl Laws {
                     earlier.given != given && (earlier.given.is_signed() || given.is_signed())
                 });
                 let mut next = word(given, asks_submit || keeps);
+                // What is merged is of both.
+                if let (Some(earlier), Some(_), false) = (kept, base, is_second) {
+                    next.user = earlier.user;
+                }
                 next.not_after = not_after.or(kept.and_then(|earlier| earlier.not_after));
+                next.is_saved =
+                    kept.is_some_and(|earlier| earlier.given == given && earlier.is_saved);
                 if !is_second {
                     let first = declared.words.first().copied();
                     let stays = declared.words.len() > 1 && first.is_some() && !is_at_rest;
@@ -320,7 +348,7 @@ impl Laws {
                 }
                 declared.words.push(next);
                 declared.deletes = false;
-                declared.withdraws = false;
+                declared.withdraws &= !is_at_rest && (!asks_submit || is_second);
             }
             Said::Submit(None) => {
                 let Some(last) = declared.words.last_mut() else {
@@ -339,6 +367,7 @@ impl Laws {
             Said::Delete => {
                 declared.words.clear();
                 declared.deletes = true;
+                declared.deleted_by = user;
             }
             Said::TakeTheirs | Said::Discard => {
                 declared.words.clear();
@@ -347,6 +376,16 @@ impl Laws {
             Said::KeepMine => match screen {
                 Screen::Asked(Asked::NotADraft(..)) => {
                     declared.agreed = Some(declared.next());
+                    declared
+                        .words
+                        .iter_mut()
+                        .for_each(|word| word.is_done = false);
+                }
+                Screen::Asked(Asked::Changed(..)) => {
+                    declared
+                        .words
+                        .iter_mut()
+                        .for_each(|word| word.is_done = false);
                 }
                 Screen::Asked(Asked::MovementPassed | Asked::NotAfterPassed) => {
                     declared.agreed_late = true;
@@ -354,9 +393,14 @@ impl Laws {
                 Screen::Asked(Asked::Gone) => declared.creation = None,
                 _ => {}
             },
+            Said::SendAsMe => {
+                for word in &mut declared.words {
+                    word.user = user;
+                }
+                declared.deleted_by = user;
+            }
             Said::Resend => declared.creation = None,
-            Said::Adopt(_) => {}
-            Said::SendAsMe => declared.words.iter_mut().for_each(|word| word.user = user),
+            Said::Adopt(record) => declared.named.push(at(record)),
         }
         if is_answer {
             declared.answered = Some(key);
@@ -384,6 +428,11 @@ impl Laws {
         }
     }
 
+    /// What was listed when a person said that it is new, or that it is none of them.
+    pub(super) fn knows(&mut self, declaration: u64, listed: u32) {
+        self.of(declaration).knows |= listed;
+    }
+
     /// A request leaves. The service is as it is then.
     pub(super) fn departs(
         &mut self,
@@ -392,6 +441,7 @@ impl Laws {
         text: Option<Given>,
         given: Option<Given>,
         service: &Service,
+        listed: u32,
         user: &'static str,
         is_day_past: bool,
     ) {
@@ -402,6 +452,10 @@ impl Laws {
         match (text, word) {
             (None, _) if !declared.deletes => {
                 self.breaks(Law::NotSaid, "a delete that no word says".to_owned());
+            }
+            (None, _) if declared.deleted_by != user => {
+                let how = format!("a delete of {} is sent as {user}", declared.deleted_by);
+                self.breaks(Law::OtherUser, how);
             }
             (Some(_), None) => {
                 self.breaks(Law::NotSaid, "a text that no word says".to_owned());
@@ -427,7 +481,19 @@ impl Laws {
         let declared = self.of(declaration);
         declared.unanswered = declared.unanswered.saturating_add(1);
         declared.sent = Some(text);
+        let declared = declared.clone();
         let Some(at) = record else {
+            let is_new = |at: usize| listed & !declared.knows & (1 << at) > 0;
+            let records = service.records.iter().enumerate();
+            let mut twins = records.filter(|(at, record)| {
+                let is_theirs = record.maker == Author::Other && !record.is_deleted;
+                is_theirs && is_new(*at) && text.is_some_and(|text| text.is_all_of(record.content))
+            });
+            if let Some((at, _)) = twins.next() {
+                let how = format!("c{} has the same text", at + 1);
+                self.breaks(Law::BesideTwin, how);
+            }
+            let declared = self.of(declaration);
             if declared.creation.is_some_and(|lists| lists < 2) {
                 let how = "made again after fewer than two lists without a gap";
                 self.breaks(Law::MadeTwice, how.to_owned());
@@ -514,10 +580,8 @@ impl Laws {
         let declared = self.of(declaration);
         declared.refused = declared.sent.filter(|_| is_refused);
         declared.creation = None;
-        let first = declared.words.first().filter(|_| declared.words.len() > 1);
-        let is_first = first.is_some_and(|first| declared.sent == Some(Some(first.given)));
-        if is_first && !is_refused && first.is_some_and(|first| !first.submits || first.is_done) {
-            declared.words.remove(0);
+        if let Some(sent) = declared.sent.filter(|_| !is_refused) {
+            declared.leave_first(sent);
         }
         declared.forget_trouble();
     }
@@ -537,12 +601,29 @@ impl Laws {
     pub(super) fn hears_nothing(&mut self, declaration: u64, now: u64) {
         let declared = self.of(declaration);
         declared.unclear_since = declared.unclear_since.or(Some(now));
+        declared.has_lost |= declared.creation.is_some();
+    }
+
+    /// A record becomes that of a declaration.
+    pub(super) fn takes(&mut self, declaration: u64, at: usize, service: &Service) {
+        let declared = self.of(declaration).clone();
+        let record = &service.records[at];
+        let texts = declared.words.iter().map(|word| word.given);
+        let mut texts = texts.chain(declared.sent.flatten());
+        let is_twin = declared.has_lost && texts.any(|text| text.is_all_of(record.content));
+        let is_ours = match record.maker {
+            Author::Us(maker) => maker == declaration,
+            Author::Other => is_twin,
+        };
+        if !is_ours && !declared.named.contains(&at) {
+            let how = format!("c{} is taken, which {:?} made", at + 1, record.maker);
+            self.breaks(Law::NotOurs, how);
+        }
     }
 
     /// A read about a declaration was answered, or not so that it can be used.
     pub(super) fn reads(&mut self, declaration: u64, is_usable: bool, now: u64) {
         let declared = self.of(declaration);
-        declared.tried = declared.tried.saturating_add(1).min(3);
         declared.unreadable_since = match declared.unreadable_since {
             _ if is_usable => None,
             since => since.or(Some(now)),
@@ -556,9 +637,16 @@ impl Laws {
         }
     }
 
-    /// A declaration was found, or its search ended.
-    pub(super) fn settles(&mut self, declaration: u64) {
+    /// A declaration was found to be as a request wants it, or its search ended.
+    pub(super) fn settles(&mut self, declaration: u64, found: Option<(Given, bool)>) {
         let declared = self.of(declaration);
+        if let Some((text, is_submitted)) = found {
+            let words = declared.words.iter_mut();
+            for word in words.filter(|word| word.given == text) {
+                word.is_done |= is_submitted && word.submits;
+            }
+            declared.leave_first(Some(text));
+        }
         declared.creation = None;
         declared.forget_trouble();
     }
@@ -601,7 +689,11 @@ impl Laws {
                 let mut candidates = candidates.iter();
                 candidates.any(|candidate| others.contains(candidate))
             }
-            Asked::Gone | Asked::Changed(..) | Asked::AnotherUser => false,
+            Asked::OtherRecord(_)
+            | Asked::NotAdopted(_)
+            | Asked::AnotherUser
+            | Asked::Gone
+            | Asked::Changed(..) => false,
         };
         if untrue {
             let how = format!("it is not so: {}", asked_in_words(asked));
@@ -670,10 +762,8 @@ impl Laws {
                     || words.any(|word| refused == Some(Some(word.given)))
             }
             Screen::Saved | Screen::DraftAgain => {
-                {
                 let mut words = declared.words.iter();
                 !declared.deletes && !words.any(|word| word.submits && !word.is_done)
-            }
             }
             Screen::Submitted => !declared.deletes,
             Screen::Deleted => declared.deletes,
@@ -682,6 +772,11 @@ impl Laws {
         if !is_end {
             self.breaks(Law::Stuck, format!("it ends as {screen:?}"));
         }
+    }
+
+    /// A pass goes on for ever.
+    pub(super) fn never_ends(&mut self) {
+        self.breaks(Law::Stuck, "a pass does not end".to_owned());
     }
 
     /// A day has passed in which each try ended without a clear answer.
@@ -715,6 +810,7 @@ impl Laws {
             }
             let Declared {
                 deletes,
+                deleted_by,
                 withdraws,
                 gave,
                 creation,
@@ -726,8 +822,12 @@ impl Laws {
                 unclear_since,
                 unreadable_since,
                 unanswered,
-                ..
+                knows,
+                has_lost,
+                named,
+                words: _,
             } = declared;
+            (deleted_by, knows, has_lost, named).hash(into);
             (deletes, withdraws, gave, creation, agreed, agreed_late).hash(into);
             (answered, refused, sent, unanswered).hash(into);
             let is_long = |since: &u64| now - since >= DAY;
@@ -738,9 +838,19 @@ impl Laws {
 }
 
 impl Declared {
+    /// What goes first was sent, so that the later word is next.
+    fn leave_first(&mut self, sent: Option<Given>) {
+        let first = self.words.first().filter(|_| self.words.len() > 1);
+        let is_sent = first
+            .is_some_and(|first| Some(first.given) == sent && (!first.submits || first.is_done));
+        if is_sent {
+            self.words.remove(0);
+        }
+    }
+
     fn forget_trouble(&mut self) {
         (self.unclear_since, self.unreadable_since) = (None, None);
-        (self.unanswered, self.tried) = (0, 0);
+        self.unanswered = 0;
     }
 }
 
@@ -778,10 +888,12 @@ fn asked_in_words(asked: &Asked) -> &'static str {
         Asked::NotADraft(..) => "it is no draft",
         Asked::Gone => "it is gone",
         Asked::Candidates(_) => "which record is it",
+        Asked::OtherRecord(_) => "is it the record of the reply",
+        Asked::AnotherUser => "another user wrote it",
+        Asked::NotAdopted(_) => "the chosen record is gone or taken",
         Asked::NotAfterPassed => "its time has passed",
         Asked::MovementPassed => "its day has passed",
         Asked::NoUsableAnswer => "no usable answer",
-        Asked::AnotherUser => "another user wrote it",
     }
 }
 

@@ -137,6 +137,13 @@ impl Given {
         after
     }
 
+    /// Whether a record is a draft with this text and nothing else.
+    pub(super) fn is_all_of(&self, content: Content) -> bool {
+        let mut fields = self.fields.iter().zip(content.fields);
+        let is_equal = fields.all(|(given, value)| given.unwrap_or(0) == value);
+        is_equal && !content.is_submitted
+    }
+
     /// Whether a record has all of this, the status aside.
     pub(super) fn is_in(&self, content: Content) -> bool {
         let mut fields = self.fields.iter().zip(content.fields);

@@ -174,7 +174,10 @@ pub(super) enum Step {
     Tries,
     /// It is started eight times in thirty hours, and no change gets a clear answer.
     ThirtyHours,
-    Login,
+    /// The same, and no read gets an answer that can be used.
+    UnreadableHours,
+    /// Another user logs in, by name.
+    Login(&'static str),
     Sync,
 }
 
@@ -230,7 +233,10 @@ impl fmt::Display for Step {
             Self::ThirtyHours => {
                 f.write_str("the outbox is started eight times in 30 hours, changes get no answer")
             }
-            Self::Login => f.write_str("kim logs in"),
+            Self::UnreadableHours => f.write_str(
+                "the outbox is started eight times in 30 hours, reads get no usable answer",
+            ),
+            Self::Login(user) => write!(f, "{user} logs in"),
             Self::Sync => f.write_str("the local copy is brought up to date"),
         }
     }
@@ -309,10 +315,16 @@ impl World {
             steps.extend((!self.is_day_past).then_some(Step::MovementDayPasses));
         }
         if actors.long {
-            steps.extend([Step::HourOfCron, Step::Tries, Step::ThirtyHours]);
+            steps.extend([
+                Step::HourOfCron,
+                Step::Tries,
+                Step::ThirtyHours,
+                Step::UnreadableHours,
+            ]);
         }
-        if actors.users && self.user == "sam" {
-            steps.push(Step::Login);
+        if actors.users {
+            let users = ["sam", "kim"].into_iter();
+            steps.extend(users.filter(|user| *user != self.user).map(Step::Login));
         }
         steps
     }
@@ -388,6 +400,7 @@ impl World {
             }
             let candidates = match self.screen(*id) {
                 Screen::Asked(Asked::Candidates(candidates)) => candidates,
+                Screen::Asked(Asked::OtherRecord(at) | Asked::NotAdopted(at)) => vec![at],
                 Screen::Asked(_) | Screen::Refused | Screen::Sent => Vec::new(),
                 _ => continue,
             };
@@ -507,9 +520,13 @@ impl World {
                 }
                 true
             }
-            Step::ThirtyHours => self.thirty_hours(),
-            Step::Login => {
-                self.user = "kim";
+            Step::ThirtyHours => self.thirty_hours(Run::with(0, Fate::NeverArrives)),
+            Step::UnreadableHours => self.thirty_hours(Run {
+                is_unreadable: true,
+                ..Run::PLAIN
+            }),
+            Step::Login(user) => {
+                self.user = user;
                 true
             }
             Step::Sync => {
@@ -519,13 +536,13 @@ impl World {
         }
     }
 
-    fn thirty_hours(&mut self) -> bool {
+    fn thirty_hours(&mut self, run: Run) -> bool {
         for _ in 0..8 {
             self.now += 4 * 60 * 60;
             self.run(Run {
                 waits: false,
                 is_timed: true,
-                ..Run::with(0, Fate::NeverArrives)
+                ..run
             });
         }
         for id in self.rows.keys().copied().collect::<Vec<_>>() {

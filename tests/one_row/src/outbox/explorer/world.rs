@@ -15,12 +15,12 @@ use super::laws::{Asked, Laws, Said, Screen};
 use super::service::{self, Author, Content, Draft, Given, Outcome, PAT, Service, updated_at};
 use super::steps::{Fate, List, Run};
 use crate::outbox::apply::{Intent, Moment, RowEvent, Unfit, apply};
-use crate::outbox::decision::Decision;
 use crate::outbox::compare::{ServiceFields, ServiceRecord, may_be_made_of};
 use crate::outbox::decide::{
     Action, Circumstances, Heard, Read, Seen, answer, claim, decide, is_before, is_fresh,
     late_duplicates,
 };
+use crate::outbox::decision::Decision;
 use crate::outbox::planted;
 use crate::outbox::row::{
     ChangeRequest, DAY, Limit, Listing, Owner, Question, Reason, Row, RowState, Sent, Text, Time,
@@ -39,6 +39,9 @@ const START: Time = 1_795_132_800;
 
 /// How many steps of one row are made at once, as in the loop.
 const STEPS: u32 = 16;
+
+/// After so many rounds over all rows a pass does not end.
+const ROUNDS: u32 = 8;
 
 /// A record as the local copy has it.
 #[derive(Clone, Debug)]
@@ -367,7 +370,7 @@ impl World {
 
     /// One pass: `pass.rs`.
     fn pass(&mut self, pass: &mut Pass) -> Result<(), Stop> {
-        loop {
+        for _ in 0..ROUNDS {
             pass.looks_at = None;
             self.doubt_what_was_sent();
             self.look_for_duplicates(pass);
@@ -384,6 +387,8 @@ impl World {
                 return Ok(());
             }
         }
+        self.laws.never_ends();
+        Err(Stop)
     }
 
     /// A pass takes the right to send: what was under way with an earlier one is in doubt. `lease.rs`.
@@ -534,9 +539,19 @@ impl World {
             return;
         }
         match event {
-            RowEvent::Applied { .. } | RowEvent::Absent { is_over: true } => {
-                self.laws.settles(row.id);
+            RowEvent::Applied {
+                request, record, ..
+            } => {
+                if request.record().is_none() {
+                    self.laws
+                        .takes(row.id, service::at(&record.id), &self.service);
+                }
+                let is_submit = matches!(request, ChangeRequest::Submit(..));
+                let text = request.text().map(Given::of_text);
+                let found = text.map(|text| (text, is_submit));
+                self.laws.settles(row.id, found);
             }
+            RowEvent::Absent { is_over: true } => self.laws.settles(row.id, None),
             RowEvent::Asked(_) => self.asks(row.id),
             _ => {}
         }
@@ -573,6 +588,7 @@ impl World {
             request.text().map(Given::of_text),
             given,
             &self.service,
+            self.listed(),
             self.user,
             self.is_day_past,
         );
@@ -746,6 +762,7 @@ impl World {
         if let (RowEvent::Applied { record, .. }, ChangeRequest::Create(text)) =
             (&event, &held.sent.request)
         {
+            self.laws.takes(id, service::at(&record.id), &self.service);
             let service = Arc::make_mut(&mut self.learnt);
             service.learn_author(record);
             planted::after_learning(self.planted, service, &text.value(), record);
@@ -799,18 +816,26 @@ impl World {
             },
             _ => return false,
         };
-        // A delete of a record shows what the copy has.
+        // A delete of a record shows what the copy has. Where it has nothing, it is a delete by the id alone.
         let seen = base.map(|record| {
-            let content = match &said {
-                Said::Delete => self.copy.get(&record).map(|copied| copied.content),
-                _ => None,
-            };
-            let there = self.service.records[record].content;
-            (record, content.unwrap_or(there))
+            let copied = self.copy.get(&record).map(|copied| copied.content);
+            let copied = copied.filter(|_| matches!(said, Said::Delete));
+            (
+                record,
+                copied.unwrap_or(self.service.records[record].content),
+            )
         });
         self.laws.happened();
+        if let (Said::Delete, Some((record, content))) = (said, seen)
+            && !self.copy.contains_key(&record)
+        {
+            self.laws.saw_all(record, content);
+        }
         self.laws
             .says(id, said, &screen, seen, not_after, self.user);
+        if known.is_none() || matches!(said, Said::Resend | Said::KeepMine) {
+            self.laws.knows(id, self.listed());
+        }
         let after = self.screen(id);
         self.laws.is_shown_after(id, said, &screen, &after);
         true
@@ -852,8 +877,13 @@ impl World {
             self.asks(row.id);
             return Ok(None);
         }
-        self.laws.settles(row.id);
+        self.laws.settles(row.id, None);
         Ok(Some(row.id))
+    }
+
+    /// The records that the local copy has, by their bits.
+    fn listed(&self) -> u32 {
+        self.copy.keys().fold(0, |listed, at| listed | 1 << at)
     }
 
     /// What the local copy shows of a record to somebody who deletes it.
@@ -1054,7 +1084,10 @@ fn asked(question: &Question) -> Asked {
             Asked::NotADraft(at, content)
         }
         Question::Gone => Asked::Gone,
-        Question::Candidates(_) | Question::OtherRecord(_) | Question::NotAdopted(_) => {
+        Question::AnotherUser(_) => Asked::AnotherUser,
+        Question::OtherRecord(id) => Asked::OtherRecord(service::at(id)),
+        Question::NotAdopted(id) => Asked::NotAdopted(service::at(id)),
+        Question::Candidates(_) => {
             let candidates = question.candidates().iter();
             Asked::Candidates(candidates.map(|id| service::at(id)).collect())
         }
