@@ -53,9 +53,16 @@ async fn run(given: Arguments) -> Result<(), Failure> {
         _ => 4,
     };
     let service = Service::new(&database, &given.schema, connections)?;
-    let done = match given.command {
-        Command::Story => story::tell(&service).await,
-        Command::Host(options) => host::run(&service, options).await,
+    match carry_out(&service, given.command).await {
+        Err(failure) => Err(service.explained(failure).await),
+        Ok(()) => Ok(()),
+    }
+}
+
+async fn carry_out(service: &Service, command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Story => story::tell(service).await,
+        Command::Host(options) => host::run(service, options).await,
         Command::Add(accounts) => {
             service.migrate().await?;
             service.queue().wake(&accounts).await
@@ -64,12 +71,8 @@ async fn run(given: Arguments) -> Result<(), Failure> {
             account,
             file,
             is_submitted,
-        } => write(&service, account, &file, is_submitted).await,
-        Command::Status { is_json } => status(&service, is_json).await,
-    };
-    match done {
-        Err(failure) => Err(service.explained(failure).await),
-        Ok(()) => Ok(()),
+        } => write(service, account, &file, is_submitted).await,
+        Command::Status { is_json } => status(service, is_json).await,
     }
 }
 
