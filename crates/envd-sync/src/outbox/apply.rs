@@ -215,7 +215,10 @@ impl Row {
                 self.listed = moment.begun;
             }
             RowEvent::NotSent { wait } => {
-                self.sent = None;
+                // An earlier try may still be carried out.
+                let is_in_doubt = self.doubt.sends > 0;
+                self.sent
+                    .take_if(|sent| !is_in_doubt || sent.request.record().is_none());
                 self.wait(*wait, moment);
                 self.listed = moment.begun;
             }
@@ -394,6 +397,11 @@ impl Row {
         self.base = request
             .sent(read)
             .map(|sent| before.laid(&sent).settled(&record.fields, moment.service));
+        // Nothing was sent that the record could be made of: what it has is compared with the wish next.
+        let is_only_named = self.adopt.is_some() && self.lost.is_none();
+        if is_only_named {
+            self.base = Some(Base::default());
+        }
         // One of the creations that were in doubt is explained, if it was found.
         let explained = u32::from(is_found && self.adopt.is_none());
         self.watch(explained, moment);
@@ -403,10 +411,13 @@ impl Row {
             self.shown.findings.clear();
         }
         self.record = Some(record.id.clone());
-        self.first.take_if(|first| first.is_met_by(request));
+        if !is_only_named {
+            self.first.take_if(|first| first.is_met_by(request));
+        }
         self.explained();
         (self.adopt, self.agreed.not_draft) = (None, None);
-        self.state = if self.first.is_none() && self.wish.is_met_by(request) {
+        let is_met = self.first.is_none() && self.wish.is_met_by(request);
+        self.state = if is_met && !is_only_named {
             RowState::Confirmed
         } else {
             RowState::default()

@@ -474,7 +474,7 @@ pub(crate) fn answer(row: &Row, reply: Heard, service: &ServiceFields) -> RowEve
     if let (ChangeRequest::Create(text), Some(read)) = (request, &read) {
         let found = whose(&text.value(), "", read, service);
         // The reply may name a record that somebody else made at the same time.
-        if !matches!(found, Whose::Ours | Whose::Agrees | Whose::AndMore) {
+        if !matches!(found, Whose::Ours | Whose::Agrees) {
             return RowEvent::Doubt;
         }
     }
@@ -549,7 +549,9 @@ pub(crate) fn late_duplicates(
     };
     let found = seen.iter().filter(is_one).take(lost.left as usize);
     let found: Vec<String> = found.map(|seen| seen.record.id.clone()).collect();
-    let is_told = !found.is_empty() && (row.record.is_none() || is_there);
+    // Where nothing is wanted, each record is one too many.
+    let is_another = row.record.is_none() || is_there || row.wish == Wish::Delete;
+    let is_told = !found.is_empty() && is_another;
     is_told.then_some(RowEvent::Told(found))
 }
 
@@ -706,6 +708,9 @@ mod tests {
         let told = words.split(' ').filter(|word| found(&row, word, true));
         assert!(told.eq(["ours"]));
         assert!(!found(&row, "ours", false), "it may be the only record");
+        let mut deleted = row.clone();
+        deleted.wish = Wish::Delete;
+        assert!(found(&deleted, "ours", false), "none is wanted");
         assert!(found(&watched(None), "ours", false), "there is no other");
         assert!(
             !found(&watched(Some("c2")), "ours", true),

@@ -210,6 +210,7 @@ pub(crate) fn row(words: &str) -> Row {
             }
             row.sent = is_named.then_some(sent);
         } else {
+            row.doubt.sends = u32::from(has("resent"));
             row.sent = Some(sent);
             row.state = RowState::Sending;
         }

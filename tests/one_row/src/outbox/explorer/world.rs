@@ -1094,7 +1094,6 @@ fn asked(question: &Question) -> Asked {
         Question::Late(Reason::NotAfterPassed, _) => Asked::NotAfterPassed,
         Question::Late(..) => Asked::MovementPassed,
         Question::NoUsableAnswer => Asked::NoUsableAnswer,
-        Question::AnotherUser(_) => Asked::AnotherUser,
     }
 }
 
