@@ -195,7 +195,7 @@ pub(crate) fn before_answer(planted: &str, row: &Row, reply: &mut Heard) {
     let is_another = request.record().is_some_and(|id| id != seen.record.id);
     match planted {
         "OtherRecordIsDoubt" if is_another => *reply = Heard::Unclear,
-        "BelievesReply" => *read = None,
+        "BelievesReply" | "LearnsFromReads" => *read = None,
         "BelievesOtherRecord" => {
             (seen.sequence, seen.owner) = (None, None);
             seen.record.id = request.record().unwrap_or(&seen.record.id).to_owned();

@@ -26,6 +26,7 @@ pub(super) enum Law {
     MadeTwice,
     BesideTwin,
     Untold,
+    ToldFalsely,
     NotOurs,
     OtherUser,
     MadeADraft,
@@ -74,6 +75,7 @@ impl Law {
                 "nothing is made beside a record with the same text that a list has shown since",
             ),
             Self::Untold => ("P3", "each further record of a declaration is reported"),
+            Self::ToldFalsely => ("P3", "what is reported as a further record is one"),
             Self::NotOurs => (
                 "P3",
                 "a record of somebody else is ours only if a person says so, or it is all that was lost",
@@ -787,6 +789,22 @@ impl Laws {
         ) {
             let how = "a day of tries without a clear answer, and nobody is asked";
             self.breaks(Law::NotAsked, how.to_owned());
+        }
+    }
+
+    /// Further records of a declaration are reported. `is_own_there`: whether the service has the one that the screen shows.
+    pub(super) fn tells(&mut self, screen: &Screen, is_own_there: bool, is_of_another: bool) {
+        let has_own = matches!(
+            screen,
+            Screen::Saved | Screen::DraftAgain | Screen::Submitted
+        );
+        if has_own && !is_own_there {
+            let how = "it is the only record";
+            self.breaks(Law::ToldFalsely, how.to_owned());
+        }
+        if is_of_another {
+            let how = "it is the record of another declaration";
+            self.breaks(Law::ToldFalsely, how.to_owned());
         }
     }
 

@@ -431,11 +431,25 @@ impl World {
             planted::before_report(self.planted, &mut seen, &mut is_there, is_alone);
             let found = self.judged(row.id, |when| late_duplicates(&row, &seen, is_there, when));
             if let Some(event) = found {
+                self.tells(&row, &event);
                 self.append(&row, &event).unwrap();
             } else if !lost.is_watched(self.now) {
                 self.append(&row, &RowEvent::WatchOver).unwrap();
             }
         }
+    }
+
+    fn tells(&mut self, row: &Row, event: &RowEvent) {
+        let RowEvent::Told(told) = event else {
+            return;
+        };
+        let own = row.record.as_ref().map(|own| service::at(own));
+        let is_own_there = own.is_some_and(|own| self.service.is_there(own));
+        let mut others = self.rows.values().filter(|other| other.id != row.id);
+        let is_of_another =
+            others.any(|other| other.record.iter().any(|record| told.contains(record)));
+        let screen = self.screen(row.id);
+        self.laws.tells(&screen, is_own_there, is_of_another);
     }
 
     /// One read, or one commit and what follows from it: `pass.rs`.
@@ -467,7 +481,8 @@ impl World {
             }
             Action::List => {
                 let known = self.list.clone();
-                let known = known.filter(|list| is_fresh(&row, list, self.now));
+                let is_old = self.planted == "LooksAtOldList";
+                let known = known.filter(|list| is_old || is_fresh(&row, list, self.now));
                 let mut list = known.unwrap_or_else(|| self.read_list(pass.run.list));
                 let gaps_before = &row.looked_for().1.gaps;
                 if row.is_in_doubt() && !list.gaps.is_subset(gaps_before) && !pass.is_full {
@@ -765,7 +780,8 @@ impl World {
             self.laws.takes(id, service::at(&record.id), &self.service);
             let service = Arc::make_mut(&mut self.learnt);
             service.learn_author(record);
-            planted::after_learning(self.planted, service, &text.value(), record);
+            let shown = self.service.shown(service::at(&record.id));
+            planted::after_learning(self.planted, service, &text.value(), &shown);
         }
         if matches!(event, RowEvent::Asked(_)) {
             self.asks(id);
@@ -941,32 +957,29 @@ impl World {
         let records = self.service.records.iter().enumerate();
         let is_untold = |(at, record): &(usize, &service::Record)| {
             let id = service::id(*at);
-            let is_shown = |row: &Arc<Row>| {
-                let asked = match &row.state {
-                    RowState::Asked(question) => question.candidates(),
-                    _ => &[],
-                };
-                row.records().any(|own| *own == id)
-                    || asked.contains(&id)
-                    || row.agreed.not.contains(&id)
+            let Author::Us(maker) = record.maker else {
+                return false;
             };
-            let is_ours = match record.maker {
-                Author::Us(id) => match self.screen(id) {
-                    Screen::GivenUp | Screen::Deleted => true,
-                    // Where its own record is gone, it is the only one.
-                    _ => self.rows[&id]
-                        .record
-                        .as_ref()
-                        .is_none_or(|own| self.service.is_there(service::at(own))),
-                },
-                Author::Other => false,
+            let is_told =
+                |row: &Arc<Row>| row.duplicates.contains(&id) || row.agreed.not.contains(&id);
+            let is_own = |row: &Arc<Row>| row.record.as_ref() == Some(&id);
+            let own = self.rows[&maker].record.as_ref();
+            // A colleague's record with all of a lost text is not told apart from ours, which is then nobody's.
+            let is_ours = |at: usize| matches!(self.service.records[at].maker, Author::Us(_));
+            let has_own = own
+                .map(|own| service::at(own))
+                .is_some_and(|own| self.service.is_there(own) && is_ours(own));
+            // Where its own record is gone, it is the only one, unless none is wanted.
+            let is_further = match self.screen(maker) {
+                Screen::GivenUp | Screen::Deleted => !self.rows.values().any(is_own),
+                _ => own.is_none_or(|own| *own != id) && (has_own || own.is_none()),
             };
-            let is_untouched = record.authors.iter().all(|author| *author == record.maker);
-            is_ours
-                && is_untouched
+            let is_by_us = |author: &Author| matches!(author, Author::Us(_));
+            is_further
+                && record.authors.iter().all(is_by_us)
                 && !record.is_deleted
                 && !record.content.is_submitted
-                && !self.rows.values().any(is_shown)
+                && !self.rows.values().any(is_told)
         };
         records.filter(is_untold).map(|(at, _)| at).collect()
     }
