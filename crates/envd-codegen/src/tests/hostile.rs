@@ -1,12 +1,14 @@
 //! Schemas and documents that would write code of their own, or code that does not compile.
 
+#![expect(clippy::format_push_string, reason = "documents of tests")]
+
 use equipment::seeded::seed;
 use fastrand::Rng;
 
 use super::{generate, named, written};
 
 /// An extension of the schema of the SDK; each `%` is a text.
-const TEXTS: &str = r#"
+const TEXTS: &str = r"
 directive @mark(reason: String = %) on FIELD_DEFINITION
 extend type Query {
   % herd(% id: ID = %, % kind: Kind = A @deprecated(reason: %)): Herd @deprecated(reason: %) @mark(reason: %)
@@ -20,7 +22,7 @@ extend type Mutation { % move(% input: MoveInput!): Herd }
 % type Herd implements Being { % tag: String @deprecated(reason: %) % name: String % price: Money % kind: Kind }
 % union Thing = Herd
 % input MoveInput { % note: String = % % kind: Kind = A @deprecated(reason: %) % more: [String!] = [%] }
-"#;
+";
 
 const DOCUMENT: &str = r#"
 query Herds($id: ID, $kind: Kind, $money: String = %) {

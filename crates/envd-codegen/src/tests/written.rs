@@ -48,7 +48,7 @@ fn keep(tokens: TokenStream, kept: &mut String) {
                 kept.push_str(") ");
             }
             TokenTree::Literal(text) if is_document(&text.to_string()) => {
-                kept.push_str("DOCUMENT ")
+                kept.push_str("DOCUMENT ");
             }
             other => kept.extend([&other.to_string(), " "]),
         }

@@ -30,6 +30,8 @@ const RESENDS: u32 = 6;
 /// How old a list may be that a creation relies on.
 const FRESH: Time = 60;
 
+// OK because one of them lives at a time.
+#[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Action {
     /// Until then, or until something else happens.
@@ -62,6 +64,8 @@ pub(crate) enum Read {
 }
 
 /// What an answer to a request says.
+// OK because one of them lives at a time.
+#[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Heard {
     Record {

@@ -24,10 +24,9 @@ pub(super) fn record_of(record: &Consignment) -> Option<ServiceRecord> {
     }
     let declaration = record.declaration.as_ref();
     if let Some(date) = declaration.and_then(|declaration| declaration.date.as_ref()) {
-        let declaration = fields.get_mut("declaration");
-        declaration
-            .into_iter()
-            .for_each(|it| set(it, "date", date.as_str()));
+        if let Some(declaration) = fields.get_mut("declaration") {
+            set(declaration, "date", date.as_str());
+        }
     }
     Some(ServiceRecord {
         id: id.as_str().to_owned(),

@@ -303,7 +303,7 @@ impl Declaration {
     /// The day of the movement, in the form that the user wrote.
     fn movement_day(&self) -> Option<String> {
         let input = self.input.as_ref()?;
-        Some(input.movement_date.value()?.to_string())
+        input.movement_date.value().cloned()
     }
 
     /// When the last event happened.

@@ -388,26 +388,22 @@ impl Outbox {
             draft.expects_replica = true;
             let row = match about {
                 About::New(None) => Arc::new(draft.new_row(None)),
-                About::New(Some(key)) => match store.with_key(&key.name).await? {
-                    Some(id) => {
+                About::New(Some(key)) => {
+                    if let Some(id) = store.with_key(&key.name).await? {
                         let row = store.any_row(id).await?;
                         let row = row.ok_or_else(|| pruned(id, &key.name))?;
-                        if row
-                            .key
-                            .as_ref()
-                            .is_some_and(|known| known.is_repeated_by(key))
-                        {
+                        let known = row.key.as_ref();
+                        if known.is_some_and(|known| known.is_repeated_by(key)) {
                             return Ok(self.show(&row));
                         }
                         row
-                    }
-                    None => {
+                    } else {
                         let row = draft.new_row(None);
                         let name = key_name(&key.name)?;
                         draft.documents.push((name, Some(row.id.to_string())));
                         Arc::new(row)
                     }
-                },
+                }
                 About::Declaration(id, named) => {
                     let row = store.any_row(id.0).await?;
                     let row =

@@ -181,9 +181,10 @@ pub(crate) fn row(words: &str) -> Row {
     if has("doubt") || has("sending") {
         let other = || {
             let other = Text::new(&text("08:00"));
-            match is_named {
-                true => ChangeRequest::Update("c1".to_owned(), other),
-                false => ChangeRequest::Create(other),
+            if is_named {
+                ChangeRequest::Update("c1".to_owned(), other)
+            } else {
+                ChangeRequest::Create(other)
             }
         };
         let request = has("sent-other").then(other).or(row.next_request());

@@ -335,7 +335,9 @@ fn a_planted_mistake_is_searched() {
             None => println!("# {name} is not found"),
             Some((path, broken)) => {
                 println!("{name}: {:?}", broken.0);
-                path.iter().for_each(|step| println!("  {step}"));
+                for step in &path {
+                    println!("  {step}");
+                }
             }
         }
     }

@@ -244,7 +244,7 @@ impl World {
         let (number, begun) = (self.version, self.now);
         let is_ours = |at: &usize| matches!(self.service.records[*at].maker, Author::Us(_));
         let there = (0..self.service.records.len()).filter(|at| self.service.is_there(*at));
-        let newest = there.clone().filter(is_ours).next_back();
+        let newest = there.clone().rfind(is_ours);
         let left_out = newest.filter(|_| list != List::Complete);
         for at in there.filter(|at| Some(*at) != left_out).collect::<Vec<_>>() {
             let record = &self.service.records[at];
