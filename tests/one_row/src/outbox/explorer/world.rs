@@ -962,7 +962,8 @@ impl World {
             };
             let is_told =
                 |row: &Arc<Row>| row.duplicates.contains(&id) || row.agreed.not.contains(&id);
-            let is_own = |row: &Arc<Row>| row.record.as_ref() == Some(&id);
+            // Unless the row began with the record: then its maker is still another one.
+            let is_own = |row: &Arc<Row>| row.record.as_ref() == Some(&id) && !row.is_named;
             let own = self.rows[&maker].record.as_ref();
             // A colleague's record with all of a lost text is not told apart from ours, which is then nobody's.
             let is_ours = |at: usize| matches!(self.service.records[at].maker, Author::Us(_));
@@ -971,15 +972,15 @@ impl World {
                 .is_some_and(|own| self.service.is_there(own) && is_ours(own));
             // Where its own record is gone, it is the only one, unless none is wanted.
             let is_further = match self.screen(maker) {
-                Screen::GivenUp | Screen::Deleted => !self.rows.values().any(is_own),
-                _ => own.is_none_or(|own| *own != id) && (has_own || own.is_none()),
+                Screen::GivenUp | Screen::Deleted => true,
+                _ => has_own || own.is_none(),
             };
             let is_by_us = |author: &Author| matches!(author, Author::Us(_));
             is_further
                 && record.authors.iter().all(is_by_us)
                 && !record.is_deleted
                 && !record.content.is_submitted
-                && !self.rows.values().any(is_told)
+                && !self.rows.values().any(|row| is_told(row) || is_own(row))
         };
         records.filter(is_untold).map(|(at, _)| at).collect()
     }
