@@ -71,7 +71,11 @@ fn path_to(text: &str, offset: usize) -> String {
     let mut path = String::new();
     for level in open.iter() {
         match level {
-            Level::List(position) => path += &format!("[{position}]"),
+            Level::List(position) => {
+                path.push('[');
+                path.push_str(&position.to_string());
+                path.push(']');
+            }
             Level::Object(None) => {}
             Level::Object(Some(name)) => {
                 let name: String = json_text::from_str(name).unwrap_or_else(|_| (*name).to_owned());

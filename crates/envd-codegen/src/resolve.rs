@@ -329,7 +329,7 @@ impl<'a> Resolver<'a> {
 
     /// The description of an element, with its source if it is of the schema of the SDK.
     fn docs(&self, description: Option<&Node<str>>, coordinate: &str) -> Vec<String> {
-        let file = description.and_then(|description| description.location());
+        let file = description.and_then(Node::location);
         let is_sdk = file.is_some_and(|place| self.sdk.sources.contains_key(&place.file_id()));
         docs::lines(description.map(|text| &**text), coordinate, is_sdk)
     }
