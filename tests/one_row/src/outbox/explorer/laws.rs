@@ -409,7 +409,10 @@ impl Laws {
                 }
                 Screen::Asked(Asked::Gone) => {
                     declared.creation = None;
-                    declared.words.iter_mut().for_each(|word| word.is_done = false);
+                    declared
+                        .words
+                        .iter_mut()
+                        .for_each(|word| word.is_done = false);
                 }
                 _ => {}
             },
