@@ -146,6 +146,21 @@ pub(super) enum Said<'a> {
     Discard,
 }
 
+/// A request, as it leaves.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Departure {
+    /// The record that it changes.
+    pub(super) record: Option<usize>,
+    /// The text of which it was made; `None`: a delete.
+    pub(super) text: Option<Given>,
+    /// What it says of each field.
+    pub(super) given: Option<Given>,
+    /// The records that the local copy has, by their bits.
+    pub(super) listed: u32,
+    pub(super) user: &'static str,
+    pub(super) is_day_past: bool,
+}
+
 /// What a screen shows of a declaration.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Screen {
@@ -392,7 +407,13 @@ impl Laws {
                 Screen::Asked(Asked::MovementPassed | Asked::NotAfterPassed) => {
                     declared.agreed_late = true;
                 }
-                Screen::Asked(Asked::Gone) => declared.creation = None,
+                Screen::Asked(Asked::Gone) => {
+                    declared.creation = None;
+                    declared
+                        .words
+                        .iter_mut()
+                        .for_each(|word| word.is_done = false);
+                }
                 _ => {}
             },
             Said::SendAsMe => {
@@ -436,17 +457,15 @@ impl Laws {
     }
 
     /// A request leaves. The service is as it is then.
-    pub(super) fn departs(
-        &mut self,
-        declaration: u64,
-        record: Option<usize>,
-        text: Option<Given>,
-        given: Option<Given>,
-        service: &Service,
-        listed: u32,
-        user: &'static str,
-        is_day_past: bool,
-    ) {
+    pub(super) fn departs(&mut self, declaration: u64, leaves: &Departure, service: &Service) {
+        let Departure {
+            record,
+            text,
+            given,
+            listed,
+            user,
+            ..
+        } = *leaves;
         let declared = self.of(declaration).clone();
         let is_submit = given.is_some_and(|given| given.is_submitted == Some(true));
         let mut words = declared.words.iter();
@@ -506,19 +525,17 @@ impl Laws {
         let Some(record) = service.records.get(at).filter(|record| !record.is_deleted) else {
             return;
         };
-        self.check_change(declaration, at, record, text, given, is_day_past);
+        self.check_change(declaration, at, record, leaves);
     }
 
     /// What a request changes, as the record is when it leaves.
-    fn check_change(
-        &mut self,
-        declaration: u64,
-        at: usize,
-        record: &Record,
-        text: Option<Given>,
-        given: Option<Given>,
-        is_day_past: bool,
-    ) {
+    fn check_change(&mut self, declaration: u64, at: usize, record: &Record, leaves: &Departure) {
+        let Departure {
+            text,
+            given,
+            is_day_past,
+            ..
+        } = *leaves;
         let declared = self.of(declaration).clone();
         let content = record.content;
         let after = given.map(|given| given.over(content));

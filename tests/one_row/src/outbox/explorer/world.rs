@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::laws::{Asked, Laws, Said, Screen};
+use super::laws::{Asked, Departure, Laws, Said, Screen};
 use super::service::{self, Author, Content, Draft, Given, Outcome, PAT, Service, updated_at};
 use super::steps::{Fate, List, Run};
 use crate::outbox::apply::{Intent, Moment, RowEvent, Unfit, apply};
@@ -599,13 +599,15 @@ impl World {
         let given = body.as_ref().map(Given::of);
         self.laws.departs(
             id,
-            request.record().map(service::at),
-            request.text().map(Given::of_text),
-            given,
+            &Departure {
+                record: request.record().map(service::at),
+                text: request.text().map(Given::of_text),
+                given,
+                listed: self.listed(),
+                user: self.user,
+                is_day_past: self.is_day_past,
+            },
             &self.service,
-            self.listed(),
-            self.user,
-            self.is_day_past,
         );
         let flight = Flight {
             declaration: id,
@@ -962,7 +964,10 @@ impl World {
             };
             let is_told =
                 |row: &Arc<Row>| row.duplicates.contains(&id) || row.agreed.not.contains(&id);
-            let is_own = |row: &Arc<Row>| row.record.as_ref() == Some(&id);
+            // A row that began with the record is another declaration of it, unless its maker was given up.
+            let is_over = matches!(self.screen(maker), Screen::GivenUp | Screen::Deleted);
+            let is_own =
+                |row: &Arc<Row>| row.record.as_ref() == Some(&id) && (is_over || !row.is_named);
             let own = self.rows[&maker].record.as_ref();
             // A colleague's record with all of a lost text is not told apart from ours, which is then nobody's.
             let is_ours = |at: usize| matches!(self.service.records[at].maker, Author::Us(_));
@@ -970,16 +975,13 @@ impl World {
                 .map(|own| service::at(own))
                 .is_some_and(|own| self.service.is_there(own) && is_ours(own));
             // Where its own record is gone, it is the only one, unless none is wanted.
-            let is_further = match self.screen(maker) {
-                Screen::GivenUp | Screen::Deleted => !self.rows.values().any(is_own),
-                _ => own.is_none_or(|own| *own != id) && (has_own || own.is_none()),
-            };
+            let is_further = is_over || has_own || own.is_none();
             let is_by_us = |author: &Author| matches!(author, Author::Us(_));
             is_further
                 && record.authors.iter().all(is_by_us)
                 && !record.is_deleted
                 && !record.content.is_submitted
-                && !self.rows.values().any(is_told)
+                && !self.rows.values().any(|row| is_told(row) || is_own(row))
         };
         records.filter(is_untold).map(|(at, _)| at).collect()
     }
