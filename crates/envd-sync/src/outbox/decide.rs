@@ -554,7 +554,8 @@ pub(crate) fn late_duplicates(
     let found = seen.iter().filter(is_one).take(lost.left as usize);
     let found: Vec<String> = found.map(|seen| seen.record.id.clone()).collect();
     // Where nothing is wanted, each record is one too many.
-    let is_another = row.record.is_none() || is_there || row.wish == Wish::Delete;
+    let is_unwanted = row.wish == Wish::Delete || row.state == RowState::Discarded;
+    let is_another = row.record.is_none() || is_there || is_unwanted;
     let is_told = !found.is_empty() && is_another;
     is_told.then_some(RowEvent::Told(found))
 }

@@ -23,10 +23,9 @@ pub(super) fn record_of(record: &Consignment) -> Option<ServiceRecord> {
         set(&mut fields, "movementTime", time.as_str());
     }
     let declaration = record.declaration.as_ref();
-    if let Some(date) = declaration.and_then(|declaration| declaration.date.as_ref()) {
-        if let Some(declaration) = fields.get_mut("declaration") {
-            set(declaration, "date", date.as_str());
-        }
+    let date = declaration.and_then(|declaration| declaration.date.as_ref());
+    if let (Some(date), Some(declaration)) = (date, fields.get_mut("declaration")) {
+        set(declaration, "date", date.as_str());
     }
     Some(ServiceRecord {
         id: id.as_str().to_owned(),

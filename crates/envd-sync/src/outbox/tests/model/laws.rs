@@ -474,7 +474,9 @@ impl Laws {
             let is_duplicate = (kept.maker() == Author::Row(row.id)
                 || kept.versions.iter().any(is_twin))
                 // Where none is wanted, each is one too many.
-                && (row.wish == Wish::Delete || row.record.as_ref().is_none_or(is_there))
+                && (row.wish == Wish::Delete
+                    || row.state == RowState::Discarded
+                    || row.record.as_ref().is_none_or(is_there))
                 && !self.others(store, row.id).any(|other| other.is_about(id));
             forbid(
                 !is_duplicate,
