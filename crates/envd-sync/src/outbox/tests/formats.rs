@@ -1,4 +1,8 @@
-//! Stores that an earlier version of this crate has written.
+//!     use DeclarationState::{
+        Confirmed, Discarded, NeedsAttention, Queued, Refused, Sending, Unconfirmed,
+    };
+
+Stores that an earlier version of this crate has written.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -39,9 +43,6 @@ async fn opens_and_continues(farm: &Farm, store: impl SyncStore + Clone) {
             states.push(shown.state);
         }
         states
-    };
-    use DeclarationState::{
-        Confirmed, Discarded, NeedsAttention, Queued, Refused, Sending, Unconfirmed,
     };
     let expected = [
         Confirmed,

@@ -243,7 +243,7 @@ fn check_unpacked(bytes: &[u8]) -> Result<Vec<u8>, Failure> {
         left = left.checked_sub(part.size()).ok_or_else(too_large)?;
         let name = part.name().map_err(unreadable)?.to_ascii_lowercase();
         // Pictures, and documents that other programs have put in.
-        let is_sheet_part = name.ends_with(".xml") || name.ends_with(".rels");
+        let is_sheet_part = matches!(name.rsplit('.').next(), Some("xml" | "rels"));
         if !is_sheet_part || name.starts_with("customxml/") {
             continue;
         }
