@@ -1,8 +1,4 @@
-//!     use DeclarationState::{
-        Confirmed, Discarded, NeedsAttention, Queued, Refused, Sending, Unconfirmed,
-    };
-
-Stores that an earlier version of this crate has written.
+//! Stores that an earlier version of this crate has written.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,6 +26,10 @@ async fn filled(store: &impl SyncStore, account: &str) {
 }
 
 async fn opens_and_continues(farm: &Farm, store: impl SyncStore + Clone) {
+    use DeclarationState::{
+        Confirmed, Discarded, NeedsAttention, Queued, Refused, Sending, Unconfirmed,
+    };
+
     filled(&store, farm.fake.account_id()).await;
     // The program that sent number 5 was killed some time ago.
     farm.clock.advance(super::farm::MINUTE);
