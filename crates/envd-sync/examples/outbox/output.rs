@@ -184,7 +184,8 @@ impl Output {
         self.first_line([&id, &kind, &consignment(entry), &state], &first)?;
         let details = details(entry);
         let details = details.iter().flat_map(|detail| {
-            let lines = cli::wrapped(&format!("- {detail}"), self.words);
+            // The lines after the first one are indented.
+            let lines = cli::wrapped(&format!("- {detail}"), self.words - 2);
             let lines = lines.into_iter().enumerate();
             lines.map(|(at, line)| if at > 0 { format!("  {line}") } else { line })
         });
@@ -309,7 +310,9 @@ struct WrittenLine {
 #[derive(Serialize)]
 struct EntryLine<'a> {
     entry: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
     writers: &'a [String],
     kind: Wanted,
     state: DeclarationState,

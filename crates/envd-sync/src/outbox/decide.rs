@@ -411,9 +411,11 @@ fn late(row: &Row, when: &Circumstances<'_>) -> Option<Question> {
     let limit = limit
         .next()
         .map(|at| (Reason::NotAfterPassed, at.to_string()));
-    // A text that does not name the day leaves the one that the record has.
+    // A submit that does not name the day declares the one that the record has. A draft may be edited after its day.
+    let base = row.base.as_ref();
+    let base = base.filter(|_| matches!(request, ChangeRequest::Submit(..)));
     let movement = text.get("movementDate");
-    let movement = movement.or_else(|| row.base.as_ref()?.field("movementDate"));
+    let movement = movement.or_else(|| base?.field("movementDate"));
     let date = movement.and_then(Value::as_str).map(str::trim);
     let movement = date.filter(|date| !date.is_empty()).and_then(|date| {
         let reason = match day(date) {
