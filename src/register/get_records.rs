@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
 use serde::de::{Error as _, IgnoredAny};
@@ -12,8 +12,8 @@ use serde_json::error::Category;
 use serde_json::value::RawValue;
 use url::Url;
 
-use super::OPERATION;
 use super::if_modified::{IfModified, last_modified};
+use super::{KnownRegister, OPERATION};
 use crate::error::{BodyShape, Error, Result, ServerErrors, json_fault};
 use crate::graphql::{Unreadable, unreadable_record};
 use crate::model::json_path::{joined, path_of};
@@ -28,24 +28,6 @@ pub(super) struct GetRecords {
     kind: &'static str,
     pub(super) since: Option<HeaderValue>,
     register: Arc<KnownRegister>,
-}
-
-/// What a client knows about its register; shared by the clients of all its users.
-pub(super) struct KnownRegister {
-    /// [`RegisterProfile::empty_not_found`](crate::profile::RegisterProfile::empty_not_found)
-    pub(super) empty_not_found: Option<bool>,
-    /// Whether a reply of the register could be read.
-    pub(super) has_answered: AtomicBool,
-}
-
-impl KnownRegister {
-    /// Whether status 404 without a body is the register's word for a PIC that it does not have, as a service on ASP.NET says
-    /// it. A proxy or another service answers a wrong address in the same way.
-    fn is_not_found(&self, reply: &Reply) -> bool {
-        let is_empty = reply.status == 404 && reply.body.trim_ascii().is_empty();
-        let has_answered = self.has_answered.load(Ordering::Relaxed);
-        is_empty && self.empty_not_found.unwrap_or(has_answered)
-    }
 }
 
 impl GetRecords {

@@ -57,16 +57,18 @@ pub use self::register_builder::RegisterBuilder;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{self, AtomicBool};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use serde_json::Value;
 
 use self::address::Address;
-use self::get_records::{GetValue, KnownRegister, get};
+use self::get_records::{GetValue, get};
 use self::lookup::LookupCache;
 use crate::auth::TokenSource;
 use crate::send::{Call, Sender, Settings};
+use crate::transport::Reply;
 
 /// The name of the operation in errors and traces.
 const OPERATION: &str = "PICRegister";
@@ -219,3 +221,21 @@ impl Register {
 }
 
 debug_shows!(Register, |it| host: it.0.address.0.host_str());
+
+/// What a client knows about its register; shared by the clients of all its users.
+pub(super) struct KnownRegister {
+    /// [`RegisterProfile::empty_not_found`](crate::profile::RegisterProfile::empty_not_found)
+    pub(super) empty_not_found: Option<bool>,
+    /// Whether a reply of the register could be read.
+    pub(super) has_answered: AtomicBool,
+}
+
+impl KnownRegister {
+    /// Whether status 404 without a body is the register's word for a PIC that it does not have, as a service on ASP.NET says
+    /// it. A proxy or another service answers a wrong address in the same way.
+    fn is_not_found(&self, reply: &Reply) -> bool {
+        let is_empty = reply.status == 404 && reply.body.trim_ascii().is_empty();
+        let has_answered = self.has_answered.load(atomic::Ordering::Relaxed);
+        is_empty && self.empty_not_found.unwrap_or(has_answered)
+    }
+}

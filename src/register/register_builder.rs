@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::time::Duration;
 
+use super::KnownRegister;
 use super::address::Address;
-use super::get_records::KnownRegister;
 use super::lookup::LookupCache;
 use super::{Register, RegisterParts, UNKNOWN};
 use crate::auth::TokenSource;

@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::fixed_date::fixture;
 
 /// Characters of 2, 3 and 4 bytes, digits of other scripts, and controls: they cut the places at which formats are read, and are
-/// no digits where `char::is_numeric` says so.
+/// no digits where the standard library says so.
 const HOSTILE: [&str; 7] = ["é", "牧", "🐄", "１", "٣", "\u{1b}", "\0"];
 
 /// Each text of a value, by its pointer.

@@ -77,7 +77,7 @@ impl Parse for Operation {
     }
 }
 
-/// `open_enum! { Name { Variant = "wire", } }`
+/// A call of the macro `open_enum` with the variants and their names on the wire.
 struct OpenEnum(Ident, Vec<Ident>);
 
 impl Parse for OpenEnum {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use envd_sdk::model::ConsignmentId;
 use serde::{Deserialize, Serialize};
 
 use super::compare::{Base, ServiceFields, ServiceRecord, merge};
@@ -592,6 +593,31 @@ impl Row {
         let next_at = Some(Due::after(moment.now, wait));
         self.state = RowState::Open { next_at };
     }
+}
+
+/// The decisions that a row takes.
+pub(crate) fn fitting(row: &Row) -> Vec<Decision> {
+    let (listed, service) = (Listing::default(), ServiceFields::default());
+    let moment = Moment {
+        now: 0,
+        listed: &listed,
+        begun: 0,
+        reconcile_after: 0,
+        service: &service,
+        // Someone is logged in to ask.
+        user: Some(""),
+    };
+    let candidates: Vec<ConsignmentId> = row
+        .candidates()
+        .iter()
+        .map(|id| id.as_str().into())
+        .collect();
+    let mut all = Decision::all(&candidates);
+    all.retain(|decision| {
+        let event = RowEvent::Decided(decision.clone());
+        apply(&mut row.clone(), &event, &moment).is_ok()
+    });
+    all
 }
 
 #[cfg(test)]

@@ -4,9 +4,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::apply::{Moment, RowEvent, apply};
-use super::compare::ServiceFields;
-use super::row::{Listing, Row};
 use envd_sdk::model::ConsignmentId;
 
 /// What becomes of a declaration, from a person. `Declaration::decisions` has those that fit now, and `Declaration::consequence` says
@@ -82,29 +79,4 @@ impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
-}
-
-/// The decisions that a row takes.
-pub(crate) fn fitting(row: &Row) -> Vec<Decision> {
-    let (listed, service) = (Listing::default(), ServiceFields::default());
-    let moment = Moment {
-        now: 0,
-        listed: &listed,
-        begun: 0,
-        reconcile_after: 0,
-        service: &service,
-        // Someone is logged in to ask.
-        user: Some(""),
-    };
-    let candidates: Vec<ConsignmentId> = row
-        .candidates()
-        .iter()
-        .map(|id| id.as_str().into())
-        .collect();
-    let mut all = Decision::all(&candidates);
-    all.retain(|decision| {
-        let event = RowEvent::Decided(decision.clone());
-        apply(&mut row.clone(), &event, &moment).is_ok()
-    });
-    all
 }

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::apply::fitting;
 use super::compare::{FieldDifference, differences};
-use super::decision::{Decision, fitting};
-use super::pass::time_of;
-use super::row::{Question, Reason, Row, RowState, Time, Wish};
+use super::decision::Decision;
+use super::row::{Question, Reason, Row, RowState, Time, Wish, time_of};
 use crate::error::{Error, Result};
 use envd_sdk::model::{ConsignmentId, ConsignmentInput, ConsignmentNumber, ServerError, Timestamp};
 

@@ -15,7 +15,7 @@ use super::observe::Reader;
 use super::outbox::{Memory, Outbox};
 use super::reading::record_of;
 use super::report::OutboxReport;
-use super::row::{ChangeRequest, Due, Owner, Question, Row, RowState, Sent, Time};
+use super::row::{ChangeRequest, Due, Owner, Question, Row, RowState, Sent, Time, time_of};
 use super::store::{Holder, seconds, whole};
 use crate::error::{Error, Result};
 use envd_sdk::model::{ConsignmentText, SavedConsignment, Timestamp};
@@ -647,11 +647,4 @@ fn connect_trouble(error: &envd_sdk::Error) -> Option<String> {
 fn wait_after(failures: u32) -> Duration {
     let wait = FIRST_WAIT.saturating_mul(2_u32.saturating_pow(failures));
     wait.min(LONGEST_WAIT)
-}
-
-pub(super) fn time_of(at: Time) -> SystemTime {
-    // The last day that an instant of RFC 3339 can have: what is due later never comes.
-    let at = Duration::from_secs(at.min(253_402_300_799));
-    let at = SystemTime::UNIX_EPOCH.checked_add(at);
-    at.unwrap_or(SystemTime::UNIX_EPOCH)
 }

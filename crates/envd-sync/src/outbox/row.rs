@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 use std::{fmt, slice};
 
 use serde::{Deserialize, Serialize};
@@ -11,6 +12,14 @@ use super::compare::{Base, ServiceRecord};
 
 /// In seconds since 1970, on the clock of the process.
 pub(crate) type Time = u64;
+
+/// The instant in a form for people.
+pub(crate) fn time_of(at: Time) -> SystemTime {
+    // The last day that an instant of RFC 3339 can have: what is due later never comes.
+    let at = Duration::from_secs(at.min(253_402_300_799));
+    let at = SystemTime::UNIX_EPOCH.checked_add(at);
+    at.unwrap_or(SystemTime::UNIX_EPOCH)
+}
 
 pub(crate) const DAY: Time = 24 * 60 * 60;
 

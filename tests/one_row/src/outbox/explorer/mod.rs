@@ -7,7 +7,7 @@
 //! * [`search`]: the search, and the shortest path to each broken law.
 //! * `paths.txt`: the steps by which each planted mistake breaks a law.
 //!
-//! The search is our own. `stateright` finds a shortest path with one thread only, its properties see one state where most laws are
+//! The search is our own. The crate stateright finds a shortest path with one thread only, its properties see one state where most laws are
 //! about a step, and it brings a web server; it would save the hundred lines of [`search`].
 //!
 //! The loop has decisions that are not pure yet, and [`world`] has a copy of each: which rows are due and in which order, when a list
