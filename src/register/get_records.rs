@@ -409,6 +409,8 @@ fn is_property(record: &RawValue) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicBool;
+
     use equipment::script::rows;
 
     use crate::graphql::tests::random::{break_value, list_values};
