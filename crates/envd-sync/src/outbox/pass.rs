@@ -15,7 +15,7 @@ use super::observe::Reader;
 use super::outbox::{Memory, Outbox};
 use super::reading::record_of;
 use super::report::OutboxReport;
-use super::row::{ChangeRequest, Due, Owner, Question, Row, RowState, Sent, Time, time_of};
+use super::row::{ChangeRequest, Due, Owner, Question, Row, RowState, Sent, time_of};
 use super::store::{Holder, seconds, whole};
 use crate::error::{Error, Result};
 use envd_sdk::model::{ConsignmentText, SavedConsignment, Timestamp};
