@@ -152,7 +152,8 @@ fn fill_in(form: &mut envd_sdk::validate::Form) {
                 form.add_row(item.question).unwrap();
                 continue;
             }
-            ItemKind::Number => "24".to_owned(),
+            // A number of head, and a year of birth.
+            ItemKind::Number => "2024".to_owned(),
             ItemKind::Date => "2024-11-17".to_owned(),
             _ => choice.unwrap_or_else(|| "2024-11".to_owned()),
         };
