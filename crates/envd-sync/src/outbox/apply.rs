@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use envd_sdk::model::ConsignmentId;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::compare::{Base, ServiceFields, ServiceRecord, merge};
 use super::decision::Decision;
@@ -162,8 +163,11 @@ pub(crate) fn apply(row: &mut Row, event: &RowEvent, moment: &Moment<'_>) -> Res
     }
     let mut next = row.clone();
     next.change(event, moment)?;
-    let is_aside = matches!(event, RowEvent::Told(_) | RowEvent::WatchOver);
-    if !is_aside && !matches!(event, RowEvent::Unclear(_)) {
+    let is_aside = matches!(
+        event,
+        RowEvent::Unclear(_) | RowEvent::Told(_) | RowEvent::WatchOver
+    );
+    if !is_aside {
         next.unclear = None;
     }
     next.history.push(Happened {
@@ -343,8 +347,7 @@ impl Row {
             Intent::Submit(text) => text.as_ref(),
             Intent::Save(text) => Some(text),
         };
-        let waits = self.state != RowState::Confirmed;
-        let mut is_kept = waits;
+        let mut is_kept = self.state != RowState::Confirmed;
         let text = match (given, self.wish.text(), base) {
             (None, kept, _) => kept.ok_or(Unfit::NoText)?.clone(),
             (Some(text), Some(kept), Some(base)) if text != kept => {
@@ -401,7 +404,8 @@ impl Row {
         // Nothing was sent that the record could be made of: what it has is compared with the wish next.
         let is_only_named = self.adopt.is_some() && self.lost.is_none();
         if is_only_named {
-            self.base = Some(Base::default());
+            let status = json!({"status": record.status()});
+            self.base = Some(Base::shown(&status));
         }
         // One of the creations that were in doubt is explained, if it was found.
         let explained = u32::from(is_found && self.adopt.is_none());
@@ -622,8 +626,6 @@ pub(crate) fn fitting(row: &Row) -> Vec<Decision> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::super::compare::Compared;
     use super::super::tests::cases::{self, NOW, applied, base, lines, record, row, signed, text};
     use super::*;
@@ -798,12 +800,12 @@ mod tests {
         }
         // From the first request on, whatever is sent again.
         let mut row = row("save sending");
-        for _ in 0..2 {
-            applied(&mut row, &RowEvent::Doubt).unwrap();
-            assert_eq!(row.doubt.unanswered.since, NOW);
-            row.doubt.unanswered.since = NOW;
-            row.state = RowState::Sending;
-        }
+        applied(&mut row, &RowEvent::Doubt).unwrap();
+        assert_eq!(row.doubt.unanswered.since, NOW);
+        row.doubt.unanswered.since = NOW - 60;
+        row.state = RowState::Sending;
+        applied(&mut row, &RowEvent::Doubt).unwrap();
+        assert_eq!(row.doubt.unanswered.since, NOW - 60);
     }
 
     #[test]

@@ -340,7 +340,8 @@ impl Laws {
             format_args!("{request:?} is not what is wanted: {row:?}"),
         );
         let doings = self.of(store, id).clone();
-        let over = row.sent.as_ref().and_then(|sent| sent.before.as_ref());
+        let over = commit.row.sent.as_ref();
+        let over = over.and_then(|sent| sent.before.as_ref());
         let request_body = request.sent(over.map(|record| &record.fields));
         let sent = request_body.clone().unwrap_or_default();
         let date = sent["movementDate"].as_str().unwrap_or_default();
