@@ -99,22 +99,22 @@ impl Base {
             let shown = field.filter(|field| field.evidence == Evidence::Shown);
             shown.is_some_and(|field| is_equal(&field.value, value))
         };
-        let kept: Fields = (sent.iter())
+        let kept: BTreeSet<Path> = (sent.iter())
             .filter(|(path, value)| is_shown(path, value))
-            .map(|(path, value)| (path.clone(), value.clone()))
+            .map(|(path, _)| path.clone())
             .collect();
         for (path, field) in &mut self.0 {
             let cleared = (1..path.len()).any(|depth| sent.contains_key(&path[..depth]));
             if cleared {
                 (field.value, field.evidence) = (Value::Null, Evidence::Sent);
             } else if path.len() > 1
-                && !kept.contains_key(path)
+                && !kept.contains(path)
                 && sent.keys().any(|sent| sent[0] == path[0])
             {
                 field.evidence = Evidence::Covered;
             }
         }
-        sent.retain(|path, _| !kept.contains_key(path));
+        sent.retain(|path, _| !kept.contains(path));
         let evidence = Evidence::Sent;
         let sent = sent
             .into_iter()

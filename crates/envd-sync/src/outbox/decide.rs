@@ -249,27 +249,28 @@ fn candidate<'a>(row: &'a Row, seen: &Seen, when: &Circumstances<'_>) -> Option<
     let closest = texts.rev().map(|text| (whose_of(text), text));
     match closest.min_by_key(|(whose, _)| *whose as u8)? {
         (Whose::Unrelated, _) => None,
-        (Whose::Ours, text) if seen.owner.is_some() => Some((Whose::Agrees, text)),
-        (Whose::Ours, text) => {
-            let mut others = when.open.iter().filter(|other| other.id != row.id);
-            let is_rivalled = others.any(|other| may_have_made(other, &seen.record, when));
-            let whose = if is_rivalled {
-                Whose::Agrees
-            } else {
-                Whose::Ours
-            };
-            Some((whose, text))
+        (Whose::Ours, text)
+            if seen.owner.is_some() || rivals(row, &seen.record, when).next().is_some() =>
+        {
+            Some((Whose::Agrees, text))
         }
         found => Some(found),
     }
 }
 
-/// Whether a creation of this row may have made the record.
-fn may_have_made(row: &Row, record: &ServiceRecord, when: &Circumstances<'_>) -> bool {
-    row.on_their_way().any(|text| {
+/// The other rows that may have made the record as well.
+fn rivals<'a>(
+    row: &'a Row,
+    record: &'a ServiceRecord,
+    when: &'a Circumstances<'_>,
+) -> impl Iterator<Item = &'a Row> {
+    let may_be_made_of = |text: &Text| {
         let found = whose(&text.value(), "", record, when.service);
         matches!(found, Whose::Ours | Whose::AndMore)
-    })
+    };
+    let others = when.open.iter().filter(|other| other.id != row.id);
+    let others = others.filter(move |other| other.on_their_way().any(may_be_made_of));
+    others.copied()
 }
 
 /// Whether the creation of another row goes first: one creation of an account at a time is in doubt.
@@ -289,6 +290,7 @@ fn is_awaited(row: &Row, seen: &Seen, when: &Circumstances<'_>) -> bool {
 
 /// A row with a record, as it is now.
 fn change(row: &Row, record: &ServiceRecord, when: &Circumstances<'_>) -> Action {
+    let shown = Base::shown(&record.fields);
     if let Some(Sent {
         request,
         before: Some(before),
@@ -296,10 +298,10 @@ fn change(row: &Row, record: &ServiceRecord, when: &Circumstances<'_>) -> Action
     }) = &row.sent
     {
         let sent = request.sent(Some(&before.fields));
-        let shown = Base::shown(&before.fields);
+        let has_all = |sent| shown.has(sent, when.service);
         let is_submit = matches!(request, ChangeRequest::Submit(..));
-        let has_all = |sent| Base::shown(&record.fields).has(sent, when.service);
-        match compare(&shown, sent.as_ref(), &record.fields, when.service) {
+        let expected = Base::shown(&before.fields);
+        match compare(&expected, sent.as_ref(), &record.fields, when.service) {
             // Somebody else may have submitted another text.
             Compared::Ours(_) if is_submit && !sent.as_ref().is_some_and(has_all) => {
                 return changed(record);
@@ -307,7 +309,7 @@ fn change(row: &Row, record: &ServiceRecord, when: &Circumstances<'_>) -> Action
             Compared::Ours(_) => return applied(request, record, false),
             Compared::Theirs(_) => return changed(record),
             // It may have been carried out and taken back since.
-            Compared::Same if is_status(request) && record.updated_at != before.updated_at => {
+            Compared::Same if changes_status(request) && record.updated_at != before.updated_at => {
                 return changed(record);
             }
             Compared::Same if is_first_look(row) => return LOOK_AGAIN,
@@ -324,7 +326,6 @@ fn change(row: &Row, record: &ServiceRecord, when: &Circumstances<'_>) -> Action
     let nothing = Base::default();
     let base = row.base.as_ref().unwrap_or(&nothing);
     let sent = request.sent(Some(&record.fields));
-    let shown = Base::shown(&record.fields);
     let is_there = sent
         .as_ref()
         .is_some_and(|sent| shown.has(sent, when.service));
@@ -353,7 +354,7 @@ fn change(row: &Row, record: &ServiceRecord, when: &Circumstances<'_>) -> Action
 }
 
 /// Whether a request changes the status of a record: the same content later need not be the same state.
-fn is_status(request: &ChangeRequest) -> bool {
+fn changes_status(request: &ChangeRequest) -> bool {
     !matches!(
         request,
         ChangeRequest::Create(_) | ChangeRequest::Update(..)
@@ -548,9 +549,7 @@ pub(crate) fn late_duplicates(
             whose(&text.value(), &lost.listed.latest, record, when.service) == Whose::Ours
         };
         // A row that only watches does not look for a record of its own: it silences nobody.
-        let mut others = when.open.iter().filter(|other| other.id != row.id);
-        let is_looked_for =
-            others.any(|other| other.watched().is_none() && may_have_made(other, record, when));
+        let is_looked_for = rivals(row, record, when).any(|other| other.watched().is_none());
         !is_known && owner.is_none() && lost.texts.iter().any(is_made_of) && !is_looked_for
     };
     let found = seen.iter().filter(is_one).take(lost.left as usize);

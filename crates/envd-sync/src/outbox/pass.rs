@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::future::IntoFuture;
 use std::time::{Duration, SystemTime};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::apply::RowEvent;
 use super::compare::ServiceRecord;
@@ -598,9 +598,7 @@ fn is_usable_answer(error: &Error) -> bool {
 /// The text, which removes the signature of an earlier one from the record.
 fn without_old_signature(text: ConsignmentText, sent: &Sent) -> Result<ConsignmentText> {
     let before = sent.before.as_ref().map(|record| &record.fields);
-    let (with, without) = (sent.request.sent(before), sent.request.sent(None));
-    let declaration = |body: &Option<Value>| body.as_ref()?.get("declaration").cloned();
-    let Some(declaration) = declaration(&with).filter(|_| with != without) else {
+    let Some(declaration) = sent.request.unsigned_declaration(before) else {
         return Ok(text);
     };
     let rest = text.without("declaration");

@@ -13,7 +13,6 @@ use super::compare::{Base, ServiceRecord};
 /// In seconds since 1970, on the clock of the process.
 pub(crate) type Time = u64;
 
-/// The instant in a form for people.
 pub(crate) fn time_of(at: Time) -> SystemTime {
     // The last day that an instant of RFC 3339 can have: what is due later never comes.
     let at = Duration::from_secs(at.min(253_402_300_799));
@@ -145,15 +144,21 @@ impl ChangeRequest {
         if let Some(status) = self.status() {
             sent["status"] = json!(status);
         }
-        if over.is_some_and(has_signature) && !text.is_signed() {
-            match &mut sent["declaration"] {
-                Value::Object(declaration) => {
-                    declaration.insert("signature".to_owned(), Value::Null);
-                }
-                declaration => *declaration = Value::Null,
-            }
+        if let Some(declaration) = self.unsigned_declaration(over) {
+            sent["declaration"] = declaration;
         }
         Some(sent)
+    }
+
+    /// The declaration part that removes the signature of an earlier text from the record; `None`: there is none to remove.
+    pub(crate) fn unsigned_declaration(&self, over: Option<&Value>) -> Option<Value> {
+        let text = self.text().filter(|text| !text.is_signed())?;
+        over.filter(|record| has_signature(record))?;
+        let mut declaration = text.value()["declaration"].take();
+        if let Value::Object(fields) = &mut declaration {
+            fields.insert("signature".to_owned(), Value::Null);
+        }
+        Some(declaration)
     }
 }
 
