@@ -13,8 +13,7 @@ const STYLE: Style = Style {
 };
 
 /// An application need not use all that is written.
-const ALLOW: &str =
-    "#[allow(clippy::pedantic, dead_code, deprecated, non_camel_case_types, unreachable_pub)]\n";
+const ALLOW: &str = "#[allow(clippy::pedantic, clippy::upper_case_acronyms, dead_code, deprecated, non_camel_case_types, unreachable_pub)]\n";
 
 pub(crate) fn file(program: &Program) -> String {
     let version = env!("CARGO_PKG_VERSION");

@@ -97,7 +97,7 @@ impl Generator {
         documents: &[File],
     ) -> Result<String, Error> {
         // Parsed once: its descriptions, which name their sources, are known by their place in this file.
-        let sdk_file = parse("envd-sdk/graphql/schema.graphql", SCHEMA)?;
+        let sdk_file = sdk_schema()?;
         let sdk = built(Schema::builder().add_ast(&sdk_file))?;
         let schema = schema.map(|(file, text)| parse_given(file, text, &sdk_file));
         let schema = schema.transpose()?.unwrap_or_else(|| sdk.clone());
@@ -159,7 +159,7 @@ pub fn build(documents: impl IntoIterator<Item = impl Into<PathBuf>>) {
 ///
 /// All that is wrong with `graphql/`.
 pub fn sdk() -> Result<Program, Error> {
-    let schema = parse("envd-sdk/graphql/schema.graphql", SCHEMA)?;
+    let schema = sdk_schema()?;
     let schema = built(Schema::builder().add_ast(&schema))?;
     let mut documents = Documents::new(&schema);
     documents.add(FRAGMENTS, true);
@@ -199,6 +199,11 @@ fn read(path: &Path) -> Result<File, Error> {
     let text = String::from_utf8(bytes);
     let text = text.map_err(|_| Error::of_file(path, "is not text in UTF-8"))?;
     Ok((path.display().to_string(), text))
+}
+
+/// The definitions of the schema of the SDK.
+fn sdk_schema() -> Result<Document, Error> {
+    parse("envd-sdk/graphql/schema.graphql", SCHEMA)
 }
 
 /// The definitions of a file.

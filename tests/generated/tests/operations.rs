@@ -15,7 +15,6 @@ use self::generated::{
 
 /// Code that is written gives no warnings, whatever is deprecated.
 #[deny(warnings)]
-#[allow(clippy::upper_case_acronyms)] // OK because a schema may have a type of such a name.
 mod generated {
     envd_sdk::include_operations!();
 }
