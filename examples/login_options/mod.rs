@@ -1,8 +1,6 @@
 //! The options of `login` and `access_token`.
 
 use std::env;
-use std::error::Error as _;
-use std::iter::successors;
 use std::path::PathBuf;
 
 use envd_sdk::auth::{
@@ -175,22 +173,12 @@ impl Options {
 
     /// The error for people: with the issuer that cannot be reached, and why.
     pub(crate) fn explained(&self, error: Error) -> Failure {
-        let Some(issuer) = self
-            .issuer
-            .as_ref()
-            .filter(|_| error.kind() == ErrorKind::Connect)
-        else {
-            return error.into();
-        };
-        if error.connect_cause().is_some() {
-            // The message names it.
-            return format!("cannot reach the issuer {issuer}: {error}").into();
+        match &self.issuer {
+            Some(issuer) if error.kind() == ErrorKind::Connect => {
+                format!("cannot reach the issuer {issuer}: {}", cli::chain(&error)).into()
+            }
+            _ => error.into(),
         }
-        let layers = successors(error.source(), |&layer| layer.source());
-        let why = layers.last().map_or_else(String::new, ToString::to_string);
-        let why = why.split(" (os error").next().unwrap_or_default();
-        let why = why.to_lowercase();
-        format!("cannot reach the issuer {issuer}: {why}").into()
     }
 
     /// The provider of the options, discovered if only its issuer is given. `build` names a missing setting.

@@ -64,8 +64,12 @@ impl Day {
     /// ```
     pub fn from_typed(text: &str) -> Option<Self> {
         let mut parts = parts_of(text)?;
-        let weekday = parts.iter().position(|part| weekday_named(part).is_some());
-        let weekday = weekday.and_then(|at| weekday_named(parts.remove(at)));
+        let mut places = parts.iter().enumerate();
+        let weekday = places.find_map(|(at, part)| Some((at, weekday_named(part)?)));
+        let weekday = weekday.map(|(at, weekday)| {
+            parts.remove(at);
+            weekday
+        });
         let [first, second, third] = parts[..] else {
             return None;
         };
@@ -213,10 +217,7 @@ fn weekday_named(name: &str) -> Option<u32> {
         "saturday",
         "sunday",
     ];
-    let name = name.to_lowercase();
-    let mut numbered = (0..).zip(days);
-    let (number, _) = numbered.find(|(_, day)| name.len() > 2 && day.starts_with(&name))?;
-    Some(number)
+    numbered(0, &days, name)
 }
 
 /// The month with an English name, of which the first three letters will do.
@@ -235,9 +236,14 @@ fn month_named(name: &str) -> Option<u32> {
         "november",
         "december",
     ];
-    let name = name.to_lowercase();
-    let mut numbered = (1..).zip(months);
-    let (number, _) = numbered.find(|(_, month)| name.len() > 2 && month.starts_with(&name))?;
+    numbered(1, &months, name)
+}
+
+/// The number of the name that a text begins, by three letters at least.
+fn numbered(first: u32, names: &[&str], text: &str) -> Option<u32> {
+    let text = text.to_lowercase();
+    let mut numbers = (first..).zip(names);
+    let (number, _) = numbers.find(|(_, name)| text.len() > 2 && name.starts_with(&text))?;
     Some(number)
 }
 
