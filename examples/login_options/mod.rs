@@ -1,6 +1,7 @@
 //! The options of `login` and `access_token`.
 
 use std::env;
+use std::error::Error as _;
 use std::path::PathBuf;
 
 use envd_sdk::auth::{
