@@ -176,7 +176,12 @@ impl Options {
     pub(crate) fn explained(&self, error: Error) -> Failure {
         match &self.issuer {
             Some(issuer) if error.kind() == ErrorKind::Connect => {
-                format!("cannot reach the issuer {issuer}: {}", cli::chain(&error)).into()
+                // The message of an error whose cause is known says it without the layers below.
+                let why = match error.connect_cause() {
+                    Some(_) => error.to_string(),
+                    None => cli::chain(&error),
+                };
+                format!("cannot reach the issuer {issuer}: {why}").into()
             }
             _ => error.into(),
         }
