@@ -17,7 +17,7 @@ unset UPDATE_GENERATED UPDATE_PUBLIC_API DATABASE_URL
 # The libraries, and what they do not build unless asked: one set, so that it is built once. Commands that name features also name
 # packages: the features of all default members are on otherwise, whatever `--no-default-features` says.
 export libraries='-p envd-sdk -p envd-sync -p envd-postgres -p envd-codegen'
-export more=sealed,keyring,chrono,jiff,time
+export more=sealed,keyring,chrono04,jiff02,time03
 work=$(mktemp -d)
 left=$(mktemp -d)
 chmod 755 "$left"

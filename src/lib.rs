@@ -110,7 +110,7 @@
 //! | `keyring` | no | the module `auth::keyring`: a token store in the keyring of the operating system |
 //! | `sealed` | no | the module `auth::sealed`: encryption of stored tokens, for any store |
 //! | `fake` | no | the module `fake`, for tests |
-//! | `chrono`, `jiff`, `time` | no | [`Day`](model::Day) and [`Timestamp`](model::Timestamp) from and to the types of that crate |
+//! | `chrono04`, `jiff02`, `time03` | no | [`Day`](model::Day) and [`Timestamp`](model::Timestamp) from and to the types of chrono 0.4, jiff 0.2 or time 0.3 |
 //!
 //! Without default features only [`model`], [`profile`](mod@profile), [`validate`](mod@validate) and [`Secret`] remain, with no HTTP
 //! client and no async runtime in the tree.
@@ -176,11 +176,11 @@ mod tests;
 #[cfg(feature = "client")]
 mod transport;
 pub mod validate;
-#[cfg(feature = "chrono")]
+#[cfg(feature = "chrono04")]
 mod with_chrono;
-#[cfg(feature = "jiff")]
+#[cfg(feature = "jiff02")]
 mod with_jiff;
-#[cfg(feature = "time")]
+#[cfg(feature = "time03")]
 mod with_time;
 
 #[cfg(feature = "client")]

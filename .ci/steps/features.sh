@@ -13,7 +13,7 @@ all=$(awk '/^\[/ { is = $0 == "[features]" } is && /^[a-z0-9-]+ = / { print $1 }
 lib -p envd-sdk --no-default-features
 lib -p envd-sdk
 # Those for dates share no code with any other.
-lib -p envd-sdk --no-default-features --features chrono,jiff,time
+lib -p envd-sdk --no-default-features --features chrono04,jiff02,time03
 for feature in $all; do
     case $feature in default | chrono | jiff | time) continue ;; esac
     lib -p envd-sdk --no-default-features --features "$feature"

@@ -21,8 +21,8 @@ fn a_feature_links_its_packages_and_no_others() {
     let cases = rows(
         "
         --no-default-features                          |
-        --no-default-features --features jiff          | jiff
-        --no-default-features --features time          | time
+        --no-default-features --features jiff02        | jiff
+        --no-default-features --features time03        | time
         --no-default-features --features client        | CLIENT
         --no-default-features --features native-tls    | CLIENT native-tls openssl
         --no-default-features --features rustls-aws-lc | CLIENT rustls
