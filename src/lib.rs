@@ -104,6 +104,7 @@
 //! | `client` | yes | everything that sends requests |
 //! | `gzip` | yes | compressed replies: a page of a list shrinks to about an eighth |
 //! | `rustls` | yes | TLS by rustls with ring |
+//! | `graphql_client016` | yes | operations that the derive of `graphql_client` 0.16 makes, beside those of `envd-codegen` |
 //! | `rustls-aws-lc`, `native-tls` | no | other TLS stacks; choose one |
 //! | `loopback` | no | the module `loopback`: login on the user's own machine |
 //! | `loopback-https` | no | `loopback` for redirect addresses with `https` |
@@ -222,9 +223,7 @@ pub use crate::transport::HttpOptions;
 #[doc(alias("backoff", "resend"))]
 pub use crate::transport::RetryPolicy;
 
-// The traits in signatures of the crate, under paths that code written by `envd-codegen` can name in any package.
-#[cfg(feature = "client")]
-pub use graphql_client;
+// The trait of variables and replies, under a path that code written by `envd-codegen` can name in any package.
 pub use serde;
 
 #[cfg(all(doctest, feature = "fake"))]

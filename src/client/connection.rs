@@ -4,12 +4,11 @@ use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use graphql_client::GraphQLQuery;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
 use super::Client;
-use crate::graphql::{BEGINNING, Outcome, ValueIn, early_page_info, encode};
+use crate::graphql::{BEGINNING, Outcome, TypedOperation, ValueIn, early_page_info, encode};
 use crate::locked::lock;
 use crate::model::{Connection, PageInfo, Position, json_text};
 use crate::send::Call;
@@ -37,11 +36,11 @@ impl Client {
         connection: fn(Q::ResponseData) -> Option<Connection<T>>,
     ) -> Pager<T>
     where
-        Q: GraphQLQuery,
+        Q: TypedOperation,
         Q::ResponseData: Send + 'static,
         T: Send + 'static,
     {
-        let operation = Q::build_query(variables(None)).operation_name;
+        let operation = Q::body(variables(None)).name;
         let call = move |client: &Self, after| {
             let encoded = encode::<Q>(variables(after), &client.endpoint.overrides);
             client.call(encoded, ValueIn::Data, connection)

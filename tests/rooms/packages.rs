@@ -14,7 +14,7 @@ use serde_json::Value;
 const WATCHED: &str = "reqwest tokio hyper oauth2 graphql_client rustls native-tls openssl wiremock apollo-compiler jiff time \
     chacha20poly1305";
 
-const CLIENT: &str = "reqwest tokio hyper oauth2 graphql_client";
+const CLIENT: &str = "reqwest tokio hyper oauth2";
 
 #[test]
 fn a_feature_links_its_packages_and_no_others() {
@@ -24,12 +24,13 @@ fn a_feature_links_its_packages_and_no_others() {
         --no-default-features --features jiff02        | jiff
         --no-default-features --features time03        | time
         --no-default-features --features client        | CLIENT
+        --no-default-features --features graphql_client016 | CLIENT graphql_client
         --no-default-features --features native-tls    | CLIENT native-tls openssl
         --no-default-features --features rustls-aws-lc | CLIENT rustls
-        --features loopback                            | CLIENT rustls
-        --features loopback-https                      | CLIENT rustls time
-        --features sealed                              | CLIENT rustls chacha20poly1305
-        --features fake                                | CLIENT rustls wiremock apollo-compiler
+        --features loopback                            | CLIENT graphql_client rustls
+        --features loopback-https                      | CLIENT graphql_client rustls time
+        --features sealed                              | CLIENT graphql_client rustls chacha20poly1305
+        --features fake                                | CLIENT graphql_client rustls wiremock apollo-compiler
         ",
     );
     // `cargo tree` takes a third of a second each.

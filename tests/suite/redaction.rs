@@ -11,6 +11,7 @@ use envd_sdk::fake::{
     Fake, FakeBuilder, Fault, InProcess, InProcessReply, On, Received, User, UserRecord,
     WebsiteEdit, World,
 };
+use envd_sdk::graphql::OperationBody;
 use envd_sdk::model::{
     AccountProperty, Address, AddressInput, Answer, AnswerInput, Comment, CommentInput,
     Consignment, ConsignmentInput, ConsignmentSummary, ConsignmentText, ConsignmentUserMapping,
@@ -228,6 +229,11 @@ async fn debug_of_a_client_and_its_calls_hides_tokens_headers_and_records() {
     let call = client.questions().header("x-office", PLANTED);
     hides::<Call<_>>(&call);
     hides::<DryRun>(&call.dry_run().unwrap());
+    hides::<OperationBody<_>>(&OperationBody {
+        name: "Save",
+        document: "mutation Save { save }",
+        variables: PLANTED,
+    });
 
     let account = client.account(fake.account_id());
     let mut input = calls::input();

@@ -1,7 +1,7 @@
 //! The code that is written, compiled and run on a fake.
 
 use envd_sdk::fake::{Fake, Fault};
-use envd_sdk::graphql_client::GraphQLQuery;
+use envd_sdk::graphql::TypedOperation;
 use envd_sdk::model::{
     Answer, ConsignmentInput, ConsignmentSummary, FormType, Maybe, Party, PartyInput,
     SavedConsignment,
@@ -19,8 +19,8 @@ mod generated {
     envd_sdk::include_operations!();
 }
 
-fn sent<Q: GraphQLQuery>(variables: Q::Variables) -> Value {
-    serde_json::to_value(Q::build_query(variables)).unwrap()["variables"].take()
+fn sent<Q: TypedOperation>(variables: Q::Variables) -> Value {
+    serde_json::to_value(Q::body(variables).variables).unwrap()
 }
 
 #[tokio::test]
