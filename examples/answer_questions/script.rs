@@ -14,7 +14,8 @@ pub(crate) enum Prompt<'a> {
     Done,
 }
 
-/// Answers by the text of the question. Other required questions get `No`, a number or a day; optional questions stay open.
+/// Answers by the text of the question. Other choices get `No`, or the last choice; other required questions get a sample
+/// value, and the rest stay open.
 const ANSWERS: [(&str, &str); 9] = [
     ("Number of head", "24"),
     ("Breed", "Brahman"),
