@@ -64,7 +64,7 @@ pub(crate) fn question(place: &Place, form: &Form, today: Day) {
     if let Some(answer) = &item.value {
         let answer = printable(value::name(item, answer));
         note(&format!(
-            "    now: {answer} (Enter keeps it, -- takes it away)"
+            "    now: {answer} (Enter keeps it, -- removes it)"
         ));
     }
 }

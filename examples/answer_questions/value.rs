@@ -21,7 +21,7 @@ pub(crate) fn format(item: &Item, today: Day) -> String {
 pub(crate) fn read(item: &Item, text: &str) -> Result<String, String> {
     if text.contains(|letter: char| letter.is_control() || letter == '\u{fffd}') {
         return Err(
-            "That has a character that is no text, as of an arrow key. Type it again.".to_owned(),
+            "That contains a control character, as from an arrow key. Type it again.".to_owned(),
         );
     }
     if item.kind == ItemKind::MultipleChoice && !item.choices.is_empty() {

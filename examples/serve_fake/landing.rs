@@ -35,7 +35,7 @@ impl Landing {
         let (mut login, mut with_token) = (String::new(), fetch(fake));
         if let Some((first, token)) = people.first() {
             let name = text(name(first));
-            login = format!("{name} is the one who logs in; the identity provider shows no page. ");
+            login = format!("The fake logs {name} in; the identity provider shows no page. ");
             with_token = with_token.replace("TOKEN", token);
         }
         let (properties, total) = properties(fake).await?;

@@ -35,7 +35,7 @@ pub(crate) fn advice(cell: &str) -> Option<String> {
     let code: String = text.chars().filter(char::is_ascii_alphanumeric).collect();
     if !is_alphanumeric && code.len() == 8 {
         return Some(format!(
-            "other characters stand in it: is it {}?",
+            "it contains other characters: is it {}?",
             code.to_ascii_uppercase()
         ));
     }

@@ -152,7 +152,7 @@ fn earlier(path: &Path, list: &List) -> Result<Vec<Vec<String>>, Failure> {
         let expected: Vec<String> = list.tidied(row).into_iter().map(kept).collect();
         if !written.starts_with(&expected) || written.len() != expected.len() + HEADINGS.len() {
             return Err(format!(
-                "row {number} differs from that of the list, which has changed: write another file"
+                "row {number} differs from the list, which has changed: write to another file"
             )
             .into());
         }

@@ -331,7 +331,7 @@ fn kept(element: &BytesStart<'_>) -> Result<u64, String> {
 }
 
 fn unreadable(error: impl Display) -> String {
-    format!("this is no workbook that can be read ({error}): save the list again as .xlsx or CSV")
+    format!("this workbook cannot be read ({error}): save the list again as .xlsx or CSV")
 }
 
 fn too_long() -> String {

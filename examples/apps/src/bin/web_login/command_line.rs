@@ -65,7 +65,7 @@ pub(crate) fn redirect_uri(home: &Url) -> Result<Url, Failure> {
     })?;
     let pages = ["/", "/login", "/logout", "/style.css"];
     if address.origin() != home.origin() || pages.contains(&address.path()) {
-        return Err(format!("ENVD_REDIRECT_URI is no address below {home} that is free").into());
+        return Err(format!("ENVD_REDIRECT_URI must be an unused address below {home}").into());
     }
     Ok(address)
 }
