@@ -75,7 +75,7 @@ impl IntoResponse for Problem {
             Self::OtherLogin => (
                 StatusCode::BAD_REQUEST,
                 "This is not your login",
-                "This address belongs to a login in another browser. Continue in the browser in which you started your login, or log in here.",
+                "This address belongs to a login in another browser. Continue there, or log in here.",
                 LOG_IN,
             ),
             Self::NoSuchAccount => (
