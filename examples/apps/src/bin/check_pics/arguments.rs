@@ -58,7 +58,7 @@ impl Arguments {
         if read.resume && read.out.is_none() {
             return Err("--resume goes on with a file: name it with --csv OUT".into());
         }
-        // Otherwise the list would be overwritten before it is checked.
+        // Otherwise the result would overwrite the list before the check.
         if let (Some(file), Some(out)) = (&read.file, &read.out)
             && same_file::is_same_file(file, out).unwrap_or(false)
         {

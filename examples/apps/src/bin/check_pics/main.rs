@@ -1,7 +1,7 @@
 //! Checks the PICs of a list before a sale: `cargo run -p apps --bin check_pics -- [FILE] [--csv OUT]`.
 //!
-//! FILE is CSV or a workbook, as a clerk has it. Without a file a bundled list is checked, and without settings in a fake
-//! register of invented properties.
+//! FILE is a CSV file or a workbook. Without a file it checks a bundled list; without settings it uses a fake register of
+//! invented properties.
 
 mod advice;
 mod answer;
@@ -70,7 +70,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
     verdict(&screen, list.rows.len(), &arguments)
 }
 
-/// Looks up what is not known, and writes each row in the order of the list; until Ctrl-C.
+/// Looks up the PICs without a known answer, and writes the rows in the order of the list. Ctrl-C ends it.
 async fn check(
     register: &Register,
     list: &List,

@@ -1,8 +1,8 @@
-//! The text of a file, whatever program wrote it.
+//! Decodes the text of a file.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
-/// The text, and the name of its encoding where the file does not tell it.
+/// The text, and the name of its encoding if that was guessed.
 pub(crate) struct Text {
     pub(crate) text: String,
     pub(crate) assumed: Option<&'static str>,
@@ -31,7 +31,8 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Text, String> {
     })
 }
 
-/// The encoding of a text without a mark. Each ASCII character of UTF-16 has a zero byte, which no other encoding has.
+/// Guesses the encoding of a text without a byte order mark. Each ASCII character in UTF-16 has a zero byte; the other
+/// encodings have no zero bytes.
 fn guess(bytes: &[u8]) -> &'static Encoding {
     let start = &bytes[..bytes.len().min(4096)];
     let zeros = |at: usize| {
@@ -54,7 +55,7 @@ fn guess(bytes: &[u8]) -> &'static Encoding {
     }
 }
 
-/// What a file is whose first bytes are not those of a text; the advice follows.
+/// Recognises other file formats by their first bytes, and returns advice.
 pub(crate) fn foreign(bytes: &[u8]) -> Option<&'static str> {
     let starts: [(&[u8], &str); 6] = [
         (b"%PDF", "this is a PDF"),
