@@ -193,7 +193,7 @@ pub use crate::client::{Account, Client};
 #[doc(alias = "exception")]
 pub use crate::error::Error;
 #[cfg(feature = "client")]
-pub use crate::error::{ConnectCause, ErrorKind, Result};
+pub use crate::error::{ConnectCause, ErrorKind, Reaction, Result};
 #[cfg(feature = "client")]
 #[doc(inline)]
 #[doc(alias("raw", "unknown fields"))]
