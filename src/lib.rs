@@ -213,7 +213,7 @@ pub use crate::send::pages::Page;
 #[doc(alias("pagination", "paginate", "paging", "cursor"))]
 pub use crate::send::pages::Pager;
 #[cfg(feature = "client")]
-pub use crate::send::{Call, DryRun, Response};
+pub use crate::send::{Call, DryRun};
 #[cfg(feature = "client")]
 #[doc(alias("mock time", "time travel"))]
 pub use crate::transport::Clock;

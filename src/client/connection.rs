@@ -9,7 +9,6 @@ use tokio::sync::mpsc;
 
 use super::Client;
 use crate::graphql::{BEGINNING, Outcome, TypedOperation, ValueIn, early_page_info, encode};
-use crate::locked::lock;
 use crate::model::{Connection, PageInfo, Position, json_text};
 use crate::send::Call;
 use crate::send::pages::{Page, PageRequest, Pager, RecordId};
@@ -60,12 +59,14 @@ impl Client {
             let here = request.position;
             let mut call = call(&client, here.cursor().map(str::to_owned))
                 .page(request.number, watch(here.clone(), request.next));
-            let json = request.keeps_json.then(|| call.keep_json());
-            let call = call.into_future();
+            if request.keeps_json {
+                call = call.keep_json();
+            }
+            let exchange = call.exchange();
             Box::pin(async move {
-                let outcome = call.await?;
-                let json = json.and_then(|json| lock(&json).take());
-                Ok(Some(page(here, outcome, json.as_deref())))
+                let exchanged = exchange.await?;
+                let json = exchanged.json.as_deref();
+                Ok(Some(page(here, exchanged.value, json)))
             }) as _
         };
         Pager::new(operation, LOOK_AHEAD, id.into(), Box::new(fetch))

@@ -194,11 +194,10 @@ impl Client {
                 encoded,
                 part,
                 value,
-                json: None,
+                keeps_json: false,
             };
             let request = operation.request();
             let send = move |request, settings: Arc<Settings>| async move {
-                operation.json.clone_from(&settings.json);
                 operation.send(&sender, request, &settings).await
             };
             (request, send)

@@ -56,9 +56,9 @@ async fn settings_before_and_after_count_alike() {
     let read = account(&server).consignment("c-1");
     let read = read.deadline(Duration::from_secs(5)).received().optional();
     assert!(format!("{read:?}").contains("5s"));
-    let response = read.header("x-office", "Roma").response().await.unwrap();
-    assert_eq!(response.attempts, 1);
-    assert_eq!(response.value.value.unwrap().json(), RECORD);
+    let outcome = read.header("x-office", "Roma").await.unwrap();
+    assert_eq!(outcome.attempts(), 1);
+    assert_eq!(outcome.value.unwrap().json(), RECORD);
     assert_eq!(server.requests()[0].header("x-office"), Some("Roma"));
 }
 

@@ -77,7 +77,7 @@ impl TokenSource for Tokens {
     }
 }
 
-/// The value, the attempts and the request id.
+/// The value, the attempts and the request id. Those are known of an [`Outcome`] only; else it is one attempt.
 type Done = Result<(Value, u32, Option<String>)>;
 type Running = BoxFuture<'static, Done>;
 
@@ -196,6 +196,11 @@ impl Set<'_> {
         call: Call<T>,
         shown: impl FnOnce(T) -> Value + Send + 'static,
     ) -> Running {
+        let call = self.with_settings(call).into_future();
+        Box::pin(async move { Ok((shown(call.await?), 1, None)) })
+    }
+
+    fn with_settings<T: Send + 'static>(&self, call: Call<T>) -> Call<T> {
         let set = |call: Call<T>, setting: &&str| match header(setting) {
             None if *setting == "idempotent" => call.idempotent(),
             None if *setting == "once" => call.retry(RetryPolicy::none()),
@@ -207,18 +212,28 @@ impl Set<'_> {
             }
             Some((name, value)) => call.header(name, value),
         };
-        let response = self.0.iter().fold(call, set).response();
-        Box::pin(async move {
-            let done = response.await?;
-            Ok((shown(done.value), done.attempts, done.request_id))
-        })
+        self.0.iter().fold(call, set)
     }
 
     fn outcome<T: Serialize + Send + 'static>(&self, call: Call<Outcome<T>>) -> Running {
         if self.0.contains(&"optional") {
-            return self.run(call.optional(), |outcome| json!(outcome.value));
+            return self.outcome_as(call.optional(), |value| json!(value));
         }
-        self.run(call, |outcome| json!(outcome.value))
+        self.outcome_as(call, |value| json!(value))
+    }
+
+    fn outcome_as<T: Send + 'static>(
+        &self,
+        call: Call<Outcome<T>>,
+        shown: impl FnOnce(T) -> Value + Send + 'static,
+    ) -> Running {
+        let call = self.with_settings(call).into_future();
+        Box::pin(async move {
+            let outcome = call.await?;
+            let attempts = outcome.attempts();
+            let request_id = outcome.request_id().map(str::to_owned);
+            Ok((shown(outcome.value), attempts, request_id))
+        })
     }
 }
 
@@ -391,7 +406,7 @@ impl Calls {
                 let chosen = client.choose_account(&choice);
                 set.run(chosen, |account| json!(account.id()))
             }
-            "questions" => set.run(client.questions(), |list| json!(list.value.items)),
+            "questions" => set.outcome_as(client.questions(), |list| json!(list.items)),
             "consignment" => set.outcome(account.consignment(&*of)),
             "comments" => set.outcome(account.comments(&*of)),
             "copy" => set.outcome(account.copy_consignment(&*of)),
@@ -416,11 +431,11 @@ impl Calls {
                     None => filter,
                 };
                 let page = account.consignments_page(&filter, None);
-                set.run(page, |page| json!(page.value.edges.len()))
+                set.outcome_as(page, |page| json!(page.edges.len()))
             }
             "templates" => {
                 let page = account.templates_page(&TemplateFilter::default(), None);
-                set.run(page, |page| json!(page.value.edges.len()))
+                set.outcome_as(page, |page| json!(page.edges.len()))
             }
             "candidates" => {
                 let (date, from) = of.split_once(" from ").unwrap_or((&of, ""));

@@ -129,7 +129,7 @@ A record that cannot be read in full
 
 A field that the record lacks does not exclude it
   reply {"data": {"consignments": {"totalCount": 1, "pageInfo": {"hasNextPage": false}, "edges": [{"node": {"id": "1"}}]}}}; reply {"data": {"consignment": {"id": "1"}}};
-  candidates 2027-02-02 -> ok x2, value /0/id "1"
+  candidates 2027-02-02 -> ok, sent 2, value /0/id "1"
 A date filter is sent only if the caller sets it
   reply {"data": {"consignments": {"totalCount": 0, "pageInfo": {"hasNextPage": false}, "edges": []}}}; candidates 2027-02-02 -> ok, sends /variables/fromDate none, sends /variables/toDate none;
   candidates 2027-02-02 from 2027-03-01T00:00:00Z -> ok, sends /variables/fromDate "2027-03-01T00:00:00Z"

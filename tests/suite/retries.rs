@@ -45,7 +45,7 @@ Headers of a call are sent with each request of it, and cannot replace those of 
 The record of a list that lacks fields is read with the settings of the call, and within its deadline
   reply {"data": {"consignments": {"pageInfo": {"hasNextPage": false}, "totalCount": 1, "edges": [{"cursor": "x", "node": {"id": "c-1"}}]}}};
   reply x-request-id=r-2 {"data": {"consignment": {"id": "c-1"}}}; reply never;
-  candidates 2027-02-02 x-office=Roma -> ok x2, id r-2, header x-office Roma, sent 2
+  candidates 2027-02-02 x-office=Roma -> ok, header x-office Roma, sent 2
 The deadline of a call covers all its requests
   reply {"data": {"consignments": {"pageInfo": {"hasNextPage": false}, "totalCount": 1, "edges": [{"cursor": "x", "node": {"id": "c-1"}}]}}}; reply never;
   start candidates 2027-02-02 deadline=5s; until sent 2; advance 5s; done -> Timeout again, operation consignment

@@ -155,7 +155,7 @@ impl Reply {
     }
 }
 
-/// An accepted connection, with `TCP_NODELAY`.
+/// An accepted connection, which sends small texts at once (without the delay of RFC 896).
 #[derive(Debug)]
 pub struct Connection {
     pub stream: TcpStream,
