@@ -155,7 +155,7 @@ impl Reply {
     }
 }
 
-/// An accepted connection, with `TCP_NODELAY`.
+/// An accepted connection that sends small packets without delay.
 #[derive(Debug)]
 pub struct Connection {
     pub stream: TcpStream,
