@@ -101,11 +101,7 @@ fn saved<T>(outcome: Outcome<T>) -> T {
     let (record, problems) = outcome.into_parts();
     for problem in &problems {
         let code = problem.code().unwrap_or("no code");
-        say!(
-            "   saved, with a problem ({}): {}",
-            printable(code),
-            printable(problem)
-        );
+        say!("   saved, but {}: {}", printable(code), printable(problem));
     }
     record
 }
