@@ -42,7 +42,7 @@ async fn run() -> Result<(), Failure> {
     say!("1. {}.", settings.describe());
     if settings.is_fake() {
         let now = Day::today_in(Jurisdiction::Qld, settings.clock().now());
-        say!("   Its clock stands still at {now}, so that each run shows the same.");
+        say!("   Its clock is fixed at {now}, so that each run prints the same.");
     }
 
     let (client, manager) = log_in(&settings).await?;
@@ -91,7 +91,7 @@ async fn run() -> Result<(), Failure> {
     }
     say!("\nRead next:");
     say!("  examples/quickstart.rs                  the source of what you have seen");
-    say!("  src/guide/cookbook/cookbook.md          whole programs by task");
+    say!("  src/guide/cookbook/cookbook.md          complete programs, by task");
     say!("  {DOCUMENTATION}");
     Ok(())
 }
@@ -101,11 +101,7 @@ fn saved<T>(outcome: Outcome<T>) -> T {
     let (record, problems) = outcome.into_parts();
     for problem in &problems {
         let code = problem.code().unwrap_or("no code");
-        say!(
-            "   saved all the same, {}: {}",
-            printable(code),
-            printable(problem)
-        );
+        say!("   saved, but {}: {}", printable(code), printable(problem));
     }
     record
 }
@@ -162,7 +158,7 @@ async fn check(
         };
         say!("   {kind:8}  {}", printable(&item.text));
     }
-    say!("5. Checked offline, with the fields beside the questions:");
+    say!("5. Checked offline, fields and answers:");
     let findings = form.report().findings().iter();
     for finding in findings.filter(|finding| finding.question.is_none()) {
         say!(

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The documentation builds without a warning: with the validator alone, and as docs.rs builds it. There each link leads somewhere, and
-# the search finds what users look for (.ci/documentation, by Node).
+# The documentation builds without warnings: with only the validator, and as on docs.rs. In the latter, no link is broken, and the
+# search finds the words of users (.ci/documentation, with Node).
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
 export RUSTDOCFLAGS="-D warnings"
@@ -8,9 +8,9 @@ of_docs_rs=$(sed -n '/^\[package.metadata.docs.rs\]/,$ s/^features = \[\(.*\)\]/
 [[ -n $of_docs_rs ]] || fail "Cargo.toml names no features"
 
 cargo doc --quiet --locked --no-deps -p envd-sdk --no-default-features
-# A page that an earlier build left would hide a broken link. rustdoc links to another crate only if the folder of its pages is there, and
-# cargo, which documents the four at the same time, removes a folder before it is written anew. So those that link to others are written
-# once more, one after another. Features without names of packages: `envd-sync/sqlite` would mean its dev-dependency on itself.
+# Pages of an earlier build would hide broken links. rustdoc links to another crate only if its folder already exists, and cargo, which
+# documents the four at the same time, removes a folder before it writes it anew. So the crates that link to others are written once
+# more, one after another. Features have no package names: `envd-sync/sqlite` would mean its dev-dependency on itself.
 rm -rf "$CARGO_TARGET_DIR/doc"
 read -ra packages <<<"$libraries"
 for linking in envd_sync envd_postgres ''; do

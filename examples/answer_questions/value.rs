@@ -83,7 +83,7 @@ fn choice<'a>(choices: &'a [Choice], text: &str) -> Result<&'a str, String> {
     match fitting[..] {
         [choice] => Ok(&choice.value),
         [] => Err(format!(
-            "\u{201c}{text}\u{201d} is none of them. Type a number from 1 to {}, or a name.",
+            "\u{201c}{text}\u{201d} is not one of them. Type a number from 1 to {}, or a name.",
             choices.len()
         )),
         _ => {

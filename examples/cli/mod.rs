@@ -301,13 +301,13 @@ fn is_control(letter: char) -> bool {
         || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Ctrl-C, from now on; without this it ends the program at once.
+/// Handles Ctrl-C from now on; without the handler, Ctrl-C ends the program immediately.
 #[cfg(unix)]
 pub(crate) fn interrupts() -> io::Result<tokio::signal::unix::Signal> {
     tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt())
 }
 
-/// Ctrl-C, from now on; without this it ends the program at once.
+/// Handles Ctrl-C from now on; without the handler, Ctrl-C ends the program immediately.
 #[cfg(windows)]
 pub(crate) fn interrupts() -> io::Result<tokio::signal::windows::CtrlC> {
     tokio::signal::windows::ctrl_c()

@@ -37,7 +37,7 @@ const OPTIONS: &str = "  --issuer URL          iss of the provider's tokens; not
 
 ENVD_REDIRECT_URI is the redirect address that is registered with the provider, for the listener: http or https, of this
 machine; unless an option names another one. For https, ENVD_REDIRECT_CERTIFICATE is a file with a certificate and its
-key (PEM); without it the browser warns of a certificate that was made for this login.
+key (PEM); without it the browser warns about a certificate created for this login.
 
 With none of the provider's options a fake of its own is used.";
 
@@ -246,7 +246,7 @@ impl Options {
         let certificate = set("ENVD_REDIRECT_CERTIFICATE");
         if address.starts_with("https:") && certificate.is_none() {
             eprintln!(
-                "After the login the browser warns of a certificate that it does not know: go on to this machine."
+                "After the login the browser warns about an unknown certificate: continue to this machine."
             );
         }
         let listener = listener.redirect_uri(address);

@@ -219,7 +219,7 @@ impl Settings {
         Ok((client.token_source(manager.clone()), Some(manager)))
     }
 
-    /// Whether the servers are the fake.
+    /// True if the example runs against the fake.
     pub(crate) fn is_fake(&self) -> bool {
         self.fake.is_some()
     }

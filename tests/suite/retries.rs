@@ -1,4 +1,4 @@
-//! Retries: which failures are retried, and after which a mutation may have been applied.
+//! Retries: the failures that are retried, and those after which a mutation may have been applied.
 
 use equipment::script::play;
 
@@ -56,7 +56,7 @@ async fn calls_are_retried_where_that_does_no_harm() {
     play::<Calls>(RETRIES).await;
 }
 
-/// With a limit of one request at once.
+/// With a limit of one concurrent request.
 const TURNS: &str = r#"
 A change whose time runs out before its turn was not sent
   with at_most 1; reply never; start list; until sent 1; start save deadline=10s; until asleep 1; advance 11s; drop; done -> Timeout unsent again, sent 1

@@ -155,7 +155,7 @@ impl Reply {
     }
 }
 
-/// An accepted connection, which sends small texts at once (without the delay of RFC 896).
+/// An accepted connection that sends small packets without delay.
 #[derive(Debug)]
 pub struct Connection {
     pub stream: TcpStream,

@@ -1,4 +1,4 @@
-//! Pauses after `Retry-After`, and what look-ups answer.
+//! Pauses after `Retry-After`, and the results of look-ups.
 
 use equipment::script::play;
 

@@ -180,7 +180,7 @@ fn a_formula_without_its_value_is_not_an_empty_cell() {
         let is_read = kind != "cannot be read";
         let ended = write_out(&folder, &file).run().with(i32::from(!is_read));
         if !is_read {
-            ended.says("1 of 2 rows have a formula and not its value");
+            ended.says("1 of 2 rows have a formula without its value");
         }
         let written = rows_of(&folder);
         assert!(written[2][5].starts_with(kind), "{cell}: {:?}", written[2]);

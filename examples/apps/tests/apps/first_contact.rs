@@ -128,7 +128,7 @@ async fn contact(name: &str, profile: &ServiceProfile) {
     let written = fs::read_to_string(&file).unwrap();
     // It is safe to repeat: the second run finds nothing new.
     let again = ask().stdout;
-    let is_known = again.contains("The service is as this profile says.");
+    let is_known = again.contains("The service behaves as this profile says.");
     assert!(is_known, "{name}: {again}");
     assert_eq!(fs::read_to_string(&file).unwrap(), written, "{name}");
     let learned = ServiceProfile::from_json(&written).unwrap();

@@ -376,7 +376,7 @@ async fn what_is_written_is_said_whatever_becomes_of_the_wake() {
         .folder
         .write("input.json", serde_json::to_string(&input(0)).unwrap());
     let write = yard.program().args(["write", "envd-001"]).arg(file);
-    let ended = write.run().with(0).says("could not be made due");
+    let ended = write.run().with(0).says("could not be scheduled");
     assert!(ended.lines()[0]["entry"].is_string());
     assert_eq!(yard.outboxes[0].declarations().await.unwrap().len(), 1);
     let show = format!("ALTER SCHEMA {jobs}_away RENAME TO {jobs}");

@@ -82,7 +82,7 @@ impl List {
             && header.line > 1
         {
             notes.push(format!(
-                "the headings are in line {}{in_sheet}; what is above is left out",
+                "the headings are in line {}{in_sheet}; the rows above are skipped",
                 header.line
             ));
         }

@@ -109,7 +109,7 @@ async fn check(
 
 fn verdict(screen: &Screen, all: usize, arguments: &Arguments) -> Result<(), Failure> {
     let resume = match arguments.out {
-        Some(_) => "; go on with --resume",
+        Some(_) => "; continue with --resume",
         None => "",
     };
     let (checked, failed) = (screen.rows(), screen.count("failed"));
@@ -120,7 +120,7 @@ fn verdict(screen: &Screen, all: usize, arguments: &Arguments) -> Result<(), Fai
     } else if screen.count(answer::UNREAD) > 0 {
         let unread = screen.count(answer::UNREAD);
         Err(format!(
-            "{unread} of {all} rows have a formula and not its value, so they are not checked"
+            "{unread} of {all} rows have a formula without its value, so they were not checked"
         )
         .into())
     } else if screen.count("not a PIC") + screen.count("no PIC in the row") == all {

@@ -112,7 +112,7 @@ fn check_cells(rows: usize, width: usize, limit: usize) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "{rows} rows of {width} columns are too many cells: save the columns of the list alone as CSV"
+        "{rows} rows of {width} columns are too many cells: save only the columns of the list as CSV"
     ))
 }
 
@@ -186,7 +186,7 @@ fn workbook(bytes: Vec<u8>) -> Result<Vec<Sheet>, Failure> {
     panic::set_hook(Box::new(|_| {}));
     let sheets = panic::catch_unwind(AssertUnwindSafe(|| sheets(bytes)));
     panic::set_hook(report);
-    sheets.unwrap_or_else(|_| Err(unreadable("its parts do not fit each other").into()))
+    sheets.unwrap_or_else(|_| Err(unreadable("its parts contradict each other").into()))
 }
 
 fn sheets(bytes: Vec<u8>) -> Result<Vec<Sheet>, Failure> {
@@ -286,7 +286,7 @@ fn check_part(part: impl Read, is_styles: bool, left: &mut u64) -> Result<(), Fa
                     open.push(element.name().as_ref().to_owned());
                 }
                 if depth.max(open.len()) > DEEPEST {
-                    return Err(unreadable("its elements are nested too deep").into());
+                    return Err(unreadable("its elements are nested too deeply").into());
                 }
             }
             Event::End(element) => {
@@ -336,12 +336,12 @@ fn unreadable(error: impl Display) -> String {
 
 fn too_long() -> String {
     let limit = LONGEST / 1_000_000;
-    format!("a cell of the workbook is longer than {limit} MB: save the list alone as CSV")
+    format!("a cell of the workbook is longer than {limit} MB: save only the list as CSV")
 }
 
 fn too_large() -> String {
     let limit = BYTES / 1_000_000;
-    format!("the workbook unpacks to more than {limit} MB: save the list alone as CSV")
+    format!("the workbook unpacks to more than {limit} MB: save only the list as CSV")
 }
 
 /// A text with its row and column, from 0.

@@ -21,7 +21,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Text, String> {
     if let Some(at) = text.find('\0') {
         let line = 1 + text[..at].matches('\n').count();
         return Err(format!(
-            "line {line} has a NUL character, so this is no list: save it again as CSV UTF-8"
+            "line {line} has a NUL character, so this is not a list: save it again as CSV UTF-8"
         ));
     }
     let assumed = (encoding != UTF_8 && marked.is_none()).then(|| encoding.name());
@@ -59,7 +59,7 @@ fn guess(bytes: &[u8]) -> &'static Encoding {
 pub(crate) fn foreign(bytes: &[u8]) -> Option<&'static str> {
     let starts: [(&[u8], &str); 6] = [
         (b"%PDF", "this is a PDF"),
-        (b"{\\rtf", "this is a document of a word processor"),
+        (b"{\\rtf", "this is a word processor document"),
         (b"<", "this is a web page or XML"),
         (b"\x89PNG", "this is a picture"),
         (b"\xff\xd8\xff", "this is a picture"),

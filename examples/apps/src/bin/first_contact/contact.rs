@@ -274,7 +274,7 @@ impl<'a> Contact<'a> {
         match entries.as_slice() {
             // Unanswered queries may differ from the assumptions, so do not say that all is as assumed.
             [] if self.has_failed => println!("\nThe profile has no new entries."),
-            [] => println!("\nThe service is as this profile says."),
+            [] => println!("\nThe service behaves as this profile says."),
             entries => println!("\nThe profile has new entries: {}.", entries.join(", ")),
         }
         Ok(())

@@ -163,7 +163,7 @@ pub(crate) async fn dates(
         contact.tell(
             what,
             "not known",
-            "the records tell no readings apart",
+            "the records do not distinguish the dates",
             Verdict::Open,
         );
     }

@@ -106,7 +106,7 @@ async fn ask(contact: &mut Contact<'_>) -> Result<(), Failure> {
     interface::questions(contact).await?;
     if contact.account.is_none() {
         return Err(
-            "without an account there is nothing more to ask: ENVD_ACCOUNT_ID names one".into(),
+            "without an account no further queries are possible: set ENVD_ACCOUNT_ID".into(),
         );
     }
     let records = lists::records(contact).await?;

@@ -96,7 +96,7 @@ async fn authentication(contact: &mut Contact<'_>, pic: &Pic) -> Result<Option<R
             }
         }
     }
-    let found = "neither without nor with the access token: name the header of its key";
+    let found = "refused with and without the access token: set the header of its key";
     contact.tell(what, "none", found, Verdict::Look);
     if let Some(error) = refused {
         contact.fail(("the refusal", ""), "none", error)?;
@@ -127,7 +127,10 @@ async fn look_up<'a>(
         }
     }
     let Some((pic, reply)) = found else {
-        let found = format!("none of {} PICs of the records is there", pics.len());
+        let found = format!(
+            "none of {} PICs in the records is in the register",
+            pics.len()
+        );
         contact.tell(what, "a page of one", found, Verdict::Open);
         return Ok(None);
     };
@@ -209,7 +212,7 @@ async fn codes(contact: &mut Contact<'_>, register: &Register, pic: &Pic) -> Res
     let (found, verdict) = match found {
         Ok(Some(page)) if !page.records.is_empty() => ("its name", Verdict::AsAssumed),
         Ok(_) => (
-            "nothing by its name: see the codes in report.txt",
+            "not found by its name: see the codes in report.txt",
             Verdict::Look,
         ),
         Err(error) => return contact.fail(what, "its name", error),

@@ -116,7 +116,7 @@ pub(crate) async fn compare(contact: &mut Contact<'_>) -> Result<(), Failure> {
         Ok(reply) => match Shown::deserialize(&reply.value["__schema"]) {
             Ok(shown) => Some(shown),
             Err(error) => {
-                let found = "a schema with a name or a value that is none in GraphQL";
+                let found = "a schema with an invalid name or value";
                 contact.tell(what, "shown", found, Verdict::Look);
                 contact.quote(error.to_string());
                 return Ok(());
@@ -137,7 +137,7 @@ pub(crate) async fn compare(contact: &mut Contact<'_>) -> Result<(), Failure> {
         contact.tell(
             what,
             "shown",
-            "hidden: operations are asked one by one",
+            "hidden: operations are tried one by one",
             Verdict::Open,
         );
         return Ok(());
@@ -210,7 +210,7 @@ fn default_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<St
         return Ok(None);
     };
     let value = written_value(&text);
-    let value = value.ok_or_else(|| D::Error::custom("a default value that is no value"))?;
+    let value = value.ok_or_else(|| D::Error::custom("an invalid default value"))?;
     Ok(Some(value))
 }
 

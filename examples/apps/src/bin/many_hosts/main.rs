@@ -97,7 +97,7 @@ async fn write(
     if let Err(failure) = service.queue().wake(&[account]).await {
         let failure = cli::printable(cli::chain(failure.as_ref()));
         eprintln!(
-            "The account could not be made due; its next run sends the declaration: {failure}"
+            "The account could not be scheduled; its next run sends the declaration: {failure}"
         );
     }
     Ok(())

@@ -69,7 +69,7 @@ async fn scenes(web: &Web<'_>) -> Result<(), Failure> {
     );
 
     println!(
-        "\n3. It writes another one for each. Host {KILLED} is killed while the service works on its request.\n"
+        "\n3. It writes another for each account. Host {KILLED} is killed while the service processes its request.\n"
     );
     let before = counts::of_host(fake, KILLED, CREATE);
     let slow = Fault::latency(Duration::from_millis(600));

@@ -67,7 +67,7 @@ async fn run() -> Result<(), Failure> {
     app.fake.on_path(app.fake.token_url().path()).fault(forged);
     let refused = app.log_in(login).await?.err();
     let refused = refused.ok_or("a forged token was accepted")?;
-    println!("2. A forged one: {}.", reason(&refused));
+    println!("2. A forged token: {}.", reason(&refused));
     if app.manager.access_token().await?.generation() != tokens.generation() {
         return Err("the tokens of a refused login were stored".into());
     }
@@ -78,7 +78,7 @@ async fn run() -> Result<(), Failure> {
     let refused = refused.ok_or("an unknown key was accepted")?;
     println!("3. A new key: {}.", reason(&refused));
     app.log_in(app.begin()?).await??;
-    println!("4. The next login has fetched it, and passes.");
+    println!("4. The next login fetches the key and succeeds.");
     Ok(())
 }
 

@@ -108,7 +108,7 @@ fn sdk_problem(error: &envd_sdk::Error) -> Response {
         (
             StatusCode::UNAUTHORIZED,
             "Your login has ended",
-            "Log in again to go on.",
+            "Log in again to continue.",
             LOG_IN,
         )
     } else if error.kind() == ErrorKind::LoginRefused {
@@ -128,7 +128,7 @@ fn sdk_problem(error: &envd_sdk::Error) -> Response {
     } else {
         (
             StatusCode::BAD_GATEWAY,
-            "The service does not answer as it should",
+            "The service does not respond correctly",
             "Nothing was changed. Try again in a moment.",
             ("/", "Try again"),
         )
