@@ -218,7 +218,7 @@ async fn story(fake: &Fake, open: impl Fn() -> Arc<dyn SyncStore>) {
     let input = form.to_input().status(ConsignmentStatus::Draft);
     let account = account(fake);
     let saved = account.save_consignment(input).await.unwrap();
-    let id = saved.value.id.unwrap();
+    let id = saved.id().unwrap();
     let record = account.consignment(id).await.unwrap();
     assert_eq!(record.value.forms[0].form_type, Some(FormType::Lpag3));
     banks.remove_draft(&draft).await.unwrap();
