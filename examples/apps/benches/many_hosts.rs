@@ -66,7 +66,8 @@ async fn main() {
         // Warm up: includes the start of the hosts.
         bench.round().await;
         bench.run("SELECT pg_stat_statements_reset()").await;
-        let (requests, begun) = (bench.fake.requests().len(), Instant::now());
+        let requests = bench.fake.requests().len();
+        let begun = Instant::now();
         bench.round().await;
         let took = begun.elapsed().as_secs_f64();
         let statements = bench.statements().await;
@@ -92,10 +93,12 @@ impl Bench {
             .iter()
             .fold(user, |user, id| user.account(id, "LPA", "QAZZ7777"));
         let fake = Fake::builder().world(World::empty().user(user));
-        let (pool, fake) = (loopback_pool(&url, 4).unwrap(), fake.latency(latency));
+        let pool = loopback_pool(&url, 4).unwrap();
+        let fake = fake.latency(latency);
         let fake = fake.start().await.unwrap();
         let copies = PostgresSync::builder(pool.clone()).schema(SCHEMA);
-        let (client, copies) = (fake.client().build().unwrap(), copies.build().unwrap());
+        let client = fake.client().build().unwrap();
+        let copies = copies.build().unwrap();
         let outboxes = accounts.iter();
         let bench = Self {
             outboxes: outboxes
@@ -176,7 +179,8 @@ impl Bench {
             sleep(Duration::from_millis(10)).await;
         }
         drop(killed);
-        let (begun, _other) = (Instant::now(), self.host());
+        let begun = Instant::now();
+        let _other = self.host();
         while !outbox.declarations().await.unwrap().is_empty() {
             sleep(Duration::from_millis(10)).await;
         }
@@ -201,6 +205,7 @@ impl Bench {
 }
 
 fn input(time: &str) -> ConsignmentInput {
-    let (from, to) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    let from = PartyInput::new("QAZZ7777");
+    let to = PartyInput::new("QDZZ3333");
     ConsignmentInput::new([FormType::Lpac1], from, to).movement("2099-01-15", time)
 }

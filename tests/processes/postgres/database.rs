@@ -255,7 +255,8 @@ pub(super) fn config() -> Config {
 }
 
 pub(super) fn config_without_host() -> Config {
-    let (from, mut config) = (config(), Config::new());
+    let from = config();
+    let mut config = Config::new();
     if let Some(user) = from.get_user() {
         config.user(user);
     }

@@ -23,7 +23,8 @@ pub(super) fn record(generation: u64) -> Record {
 async fn read_only_and_full_databases_are_errors_of_their_own() {
     let database = Database::new().await;
     let pool = database::pool_with("-c default_transaction_read_only=on", 2);
-    let (read_only, store) = (database::store(&pool, &database.schema), database.store());
+    let read_only = database::store(&pool, &database.schema);
+    let store = database.store();
     let error = read_only.swap(KEY, None, &record(1)).await.unwrap_err();
     is_of(&error, StoreErrorKind::Denied);
     database.fill("{table}", "INSERT OR UPDATE").await;

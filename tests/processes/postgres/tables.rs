@@ -195,7 +195,8 @@ async fn names_may_be_keywords_and_have_capitals() {
             .build()
             .unwrap()
     };
-    let (one, two) = (open("Select"), open("select"));
+    let one = open("Select");
+    let two = open("select");
     one.migrate().await.unwrap();
     two.migrate().await.unwrap();
     one.swap(KEY, None, &record(1)).await.unwrap().unwrap();
@@ -234,7 +235,8 @@ async fn a_dump_of_the_table_shows_no_token() {
 
     log_in(&fake, database.sealed()).await;
     let stored = database.sealed().load(KEY).await.unwrap().unwrap();
-    let (shown, tokens) = (database.query_text(dump).await, stored.record.tokens());
+    let shown = database.query_text(dump).await;
+    let tokens = stored.record.tokens();
     assert!(shown.contains(KEY) && shown.contains("\"test\"") || shown.contains("test"));
     let subject = tokens.subject().unwrap();
     for secret in [

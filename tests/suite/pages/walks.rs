@@ -142,7 +142,8 @@ async fn walks_end_and_say_what_happened() {
             assert_eq!(name, "ahead", "{row:?}");
             pager = pager.look_ahead(value.parse().unwrap());
         }
-        let (mut all, mut may_go_on) = (Vec::<String>::new(), row[1].ends_with("on"));
+        let mut all = Vec::<String>::new();
+        let mut may_go_on = row[1].ends_with("on");
         // After an error the list continues once, to its end or by one page.
         while all.len() < 60 {
             match pager.next_page().await {
@@ -227,7 +228,8 @@ async fn an_unreadable_record_does_not_lose_its_page() {
         let register = scripted::register(&server).profile(&paged_from(0));
         let register = register.build().unwrap();
         let list = || register.search(&PropertySearch::text("x"));
-        let (mut all, mut walk) = (Vec::new(), list());
+        let mut all = Vec::new();
+        let mut walk = list();
         while let Some(page) = walk.next_page().await.unwrap() {
             all.push(seen(&page, |it| it.pic.as_deref().unwrap()));
         }

@@ -277,7 +277,8 @@ fn time_of(number: usize) -> String {
 }
 
 fn input(number: usize) -> ConsignmentInput {
-    let (from, to) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    let from = PartyInput::new("QAZZ7777");
+    let to = PartyInput::new("QDZZ3333");
     let input = ConsignmentInput::new([FormType::Lpac1], from, to);
     input.movement("2099-01-15", time_of(number))
 }

@@ -52,7 +52,8 @@ impl Service {
     }
 
     pub(crate) async fn drop_tables(&self) -> Result<(), Failure> {
-        let (schema, jobs) = (&self.schema, self.queue().schema);
+        let schema = &self.schema;
+        let jobs = self.queue().schema;
         let dropped = format!("DROP SCHEMA IF EXISTS {schema}, {jobs} CASCADE");
         Ok(self.pool.get().await?.batch_execute(&dropped).await?)
     }
@@ -129,7 +130,8 @@ fn described(database: &str) -> String {
 
 /// The finished declarations.
 pub(crate) async fn history(outbox: &Outbox) -> Result<Vec<Declaration>, Failure> {
-    let (mut declarations, mut before) = (Vec::new(), None);
+    let mut declarations = Vec::new();
+    let mut before = None;
     loop {
         let page = outbox.history(before).await?;
         declarations.extend(page.declarations);
