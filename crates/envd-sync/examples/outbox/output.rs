@@ -159,7 +159,7 @@ impl Output {
         };
         if report.late_duplicates > 0 {
             say(&format!(
-                "Taken for lost, and carried out late: {made}. `list` names what to delete."
+                "A request that was taken for lost may have made {made}. `list` names what to compare, and to delete if it is one too many."
             ))?;
         }
         if report.login_needed {
