@@ -145,7 +145,7 @@ impl Banks {
         Ok(draft)
     }
 
-    /// Overwrites a draft with a form, if the stored draft is still the given one. The form may be one that was [opened
+    /// Overwrites a draft with a form, if the stored draft is still the given one. The form may have been [opened
     /// with a newer list](Self::open_with).
     ///
     /// # Errors
