@@ -1,5 +1,5 @@
-//! One sync: which walks it takes, which rows leave the copy, and when it is done. Each write is whole, and only over the state that
-//! it was made from.
+//! One sync: which walks it takes, which rows leave the copy, and when it is done. Each write is atomic, and succeeds only
+//! if the state is still the one it was computed from.
 
 use std::time::Duration;
 
@@ -21,16 +21,16 @@ use envd_sdk::{AsReceived, Pager};
 /// How many records are read at the same time.
 pub(super) const READS_AT_ONCE: usize = 4;
 
-/// How many absent rows are in memory at a time.
+/// How many absent rows are in memory at once.
 const CHUNK: usize = 50;
 
-/// How many rows are removed in one write.
+/// How many rows one write removes at most.
 const PRUNED: usize = 200;
 
-/// One sync. Everything that it decides is decided by the state in the store, so another process may go on at any point.
+/// One sync. All its decisions depend only on the state in the store, so another process may take over at any point.
 pub(super) struct Round<'a> {
     pub(super) replica: &'a Replica,
-    /// The state as it was read or written last.
+    /// The state that was last read or written.
     pub(super) base: VersionedDocument<SyncState>,
     pub(super) report: SyncReport,
 }
@@ -44,7 +44,7 @@ impl<'a> Round<'a> {
         })
     }
 
-    /// `wanted`: why a full walk has to end, whatever the state says.
+    /// `wanted`: the reason for a full walk that must end in this sync, whatever the state says.
     pub(super) async fn run(mut self, mut wanted: Option<FullReason>) -> Result<SyncReport> {
         if self.base.value.walk.is_none() {
             self.confirm_absent().await?;
@@ -81,7 +81,7 @@ impl<'a> Round<'a> {
             } else if let Some(shown) = walk.unlisted() {
                 wanted = Some(FullReason::Unlisted(shown.clone()));
             }
-            // A walk that began before this call has missed what changed behind it since.
+            // A walk that began before this call may have missed changes on pages that it had already read.
             let is_late = walk.number <= known;
             let is_full_next = self.full_reason(wanted.clone()).is_some();
             let is_done = if is_late {
@@ -106,7 +106,7 @@ impl<'a> Round<'a> {
         )
     }
 
-    /// The walk in progress, or a new one.
+    /// The walk in progress if it is suitable, otherwise a new one.
     fn walk_to_take(&mut self, wanted: Option<FullReason>) -> ListWalk {
         let state = &self.base.value;
         let is_wanted = |walk: &&ListWalk| wanted.is_none() || walk.plan.full.is_some();
@@ -119,8 +119,8 @@ impl<'a> Round<'a> {
         state.begin(plan, self.replica.clock.now().into())
     }
 
-    /// The instant so long before the latest change that the service has shown. Our clock, which may be wrong, is taken if it is
-    /// earlier.
+    /// The instant `time` before the latest change that the service has shown, or before our clock if that is earlier: our
+    /// clock may be wrong.
     pub(super) fn back_from_latest(&self, time: Option<Duration>) -> Option<Shown> {
         let now = self.replica.clock.now();
         let latest = self.base.value.latest.as_ref();
@@ -138,7 +138,7 @@ impl<'a> Round<'a> {
         self.report
     }
 
-    /// Lists the account from the position of a walk on.
+    /// Lists the account from the position of the walk.
     pub(super) fn pager_of(&self, walk: &ListWalk) -> Pager<AsReceived<ConsignmentSummary>> {
         let mut filter = ConsignmentFilter::default().page_size(self.replica.page_size);
         if let Some(from) = &walk.plan.from {
@@ -154,10 +154,11 @@ impl<'a> Round<'a> {
         RecordRead::of(read.received().optional().await)
     }
 
-    /// Reads the rows that two clean full walks in a row did not list, and removes those that the service does not find.
+    /// Reads the records that two consecutive clean full walks did not list, and removes those that the service does not
+    /// find.
     ///
-    /// A failure is not one of the sync: the next full walk asks again. The same holds if another process writes meanwhile, which may
-    /// have listed them.
+    /// A failed read does not fail the sync: the next full walk tries again. The same applies if another process writes in
+    /// the meantime, because its walk may have listed them.
     async fn confirm_absent(&mut self) -> Result<()> {
         let Some(absent) = self.base.value.absent.clone() else {
             return Ok(());
@@ -165,7 +166,7 @@ impl<'a> Round<'a> {
         let mut query = Query {
             before_generation: Some(absent.number),
             updated_from: absent.since.map(|shown| shown.0),
-            // As the rows stand in the tables of a database, which reads them all for this condition.
+            // About the order of storage in a database, which scans all rows, since no index covers this condition.
             order: Order::Sequence,
             limit: CHUNK,
             ..Query::default()
@@ -195,7 +196,7 @@ impl<'a> Round<'a> {
                     RecordRead::Found(found) | RecordRead::Gone(Some(found)) => {
                         if !found.is_as(&last_seen) {
                             let after = last_seen.as_read(&found.json);
-                            // As if a walk had listed it: only two later ones make it absent again.
+                            // As if a walk had listed it: it takes two more walks without it to make it absent again.
                             draft.write(
                                 &row.id,
                                 Some((&row, &last_seen)),
@@ -204,7 +205,7 @@ impl<'a> Round<'a> {
                             );
                         }
                     }
-                    // If the service refused for another reason, the next walk decides again.
+                    // The service refused for some other reason; the next walk decides.
                     RecordRead::Unclear(error) => is_complete &= is_answer(&error),
                 }
             }
@@ -213,8 +214,7 @@ impl<'a> Round<'a> {
             }
         }
         if !is_complete {
-            let problem =
-                "absent records could not all be asked for; the next full walk does so again";
+            let problem = "not all absent records could be read; the next full walk tries again";
             self.report.add_problem(problem.to_owned());
         }
         let mut draft = self.draft();
@@ -222,7 +222,8 @@ impl<'a> Round<'a> {
         self.commit(draft).await.map(drop)
     }
 
-    /// Asks for each row, but for one that the copy shows as deleted: lists that hide deleted records will never show it.
+    /// Reads each row, except records that the copy shows as deleted: lists that hide deleted records never show them
+    /// again.
     async fn read_absent(&mut self, mut rows: Vec<RecordRow>) -> Vec<(RecordRow, RecordRead)> {
         let deleted = ConsignmentStatus::Deleted.as_str();
         rows.retain(|row| row.keys.status.as_deref() != Some(deleted));
@@ -235,9 +236,10 @@ impl<'a> Round<'a> {
         reads.buffered(READS_AT_ONCE).collect().await
     }
 
-    /// Whether the service shows a record that it lists.
+    /// Whether a read by id finds a record that the service lists.
     ///
-    /// "Not found" has the text of any failure, so a service that fails to read would make every absent record gone.
+    /// "Not found" has the same text as any other failure. Without this check, a service that fails every read would make
+    /// all absent records gone.
     async fn shows_a_present_record(&mut self, before: u64) -> bool {
         let Ok(rows) = self.replica.store.query(&latest_first(None, CHUNK)).await else {
             return false;
@@ -249,7 +251,7 @@ impl<'a> Round<'a> {
         self.read_record(&present.id).await.is_there()
     }
 
-    /// Removes the rows that are too old to keep.
+    /// Removes rows that are older than the retention.
     async fn prune(&mut self) -> Result<()> {
         let Some(oldest) = self.back_from_latest(self.replica.kept_back()) else {
             return Ok(());
@@ -258,7 +260,7 @@ impl<'a> Round<'a> {
         loop {
             let mut draft = self.draft();
             let rows = self.replica.store.query(&query).await?.into_iter();
-            // Those without a date come last, and stay.
+            // Rows without a date sort last, and stay.
             for row in rows.filter(|row| row.keys.updated_at.is_some()) {
                 let last_seen = LocalRecord::of(&row)?;
                 let kind = ChangeKind::Pruned { last_seen };
@@ -279,7 +281,8 @@ impl<'a> Round<'a> {
         }
     }
 
-    /// Writes over the state that was loaded last; `false` if another process was faster, whose state is loaded then.
+    /// Writes the draft if the stored state is unchanged; `false`: another process wrote first, and its state is now
+    /// loaded.
     pub(super) async fn commit(&mut self, draft: Commit) -> Result<bool> {
         let store = &self.replica.store;
         let Commit {
@@ -309,7 +312,7 @@ impl<'a> Round<'a> {
     }
 }
 
-/// Rows with the latest change first; only those that changed before an instant.
+/// Rows by latest change first, optionally only those that changed before an instant.
 fn latest_first(before: Option<String>, limit: usize) -> Query {
     Query {
         order: Order::LastUpdated,
@@ -322,7 +325,7 @@ fn latest_first(before: Option<String>, limit: usize) -> Query {
     }
 }
 
-/// What is to be written: the state, and what changes in the copy; and what the sync then has done.
+/// One write: the new state, the changes of the copy, and the report after it.
 pub(super) struct Commit {
     pub(super) state: SyncState,
     pub(super) batch: Batch,
@@ -330,12 +333,12 @@ pub(super) struct Commit {
 }
 
 impl Commit {
-    /// Whether records are written or removed.
+    /// Whether it writes or removes records.
     fn has_rows(&self) -> bool {
         !self.batch.rows.is_empty() || !self.batch.removed.is_empty()
     }
 
-    /// Adds the record after a walk or a read; `None`: it is as the copy has it.
+    /// Adds a listed or read record; `None` if the copy already has it unchanged.
     pub(super) fn write(
         &mut self,
         id: &str,
@@ -360,7 +363,7 @@ impl Commit {
         Some(row)
     }
 
-    /// Removes a row, and tells what happened to it, or nothing.
+    /// Removes a row, with a change for the consumers or silently.
     fn remove(&mut self, row: RecordRow, kind: Option<ChangeKind>) {
         match kind {
             Some(kind) => drop(self.change(&row.id, row.sequence, &kind)),

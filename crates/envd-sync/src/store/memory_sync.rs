@@ -12,8 +12,8 @@ use super::rows::{Batch, ChangeRange, ChangeRow, Document, Query, RecordRow};
 use super::{Order, StoreError, SyncStore};
 use crate::locked::lock;
 
-/// Keeps copies in memory, for as long as the process lives: for tests, and for programs that copy again at each start.
-/// Clones share what they keep.
+/// Keeps copies in memory while the process lives: for tests, and for programs that copy the account again at each start.
+/// Clones share their content.
 ///
 /// ```
 /// # equipment::example(async {
@@ -31,7 +31,7 @@ use crate::locked::lock;
 #[derive(Clone, Default)]
 pub struct MemorySync(Arc<Mutex<HashMap<String, Copied>>>);
 
-/// What one account has.
+/// The content of one account.
 #[derive(Clone, Default)]
 struct Copied {
     documents: BTreeMap<String, Document>,
@@ -46,7 +46,7 @@ impl MemorySync {
         Self::default()
     }
 
-    /// What a backup of it would hold.
+    /// A separate store with the same content, as a backup would have.
     #[cfg(test)]
     pub(crate) fn duplicate(&self) -> Self {
         Self(Mutex::new(self.accounts().clone()).into())
@@ -199,7 +199,7 @@ fn meets(query: &Query, row: &RecordRow) -> bool {
             .is_none_or(|up_to| row.sequence <= up_to)
 }
 
-/// What tells the place of a row in an order.
+/// The sort key of a row.
 type OrderKey<'a> = (Reverse<Option<&'a str>>, u64, &'a str);
 
 /// `None` is less than any text, so in reverse it comes last.

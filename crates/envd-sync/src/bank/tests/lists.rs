@@ -1,4 +1,4 @@
-//! What is kept of a list.
+//! Stored lists.
 
 use std::time::Duration;
 

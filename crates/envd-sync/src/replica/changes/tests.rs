@@ -1,4 +1,5 @@
-//! What changes are, and what a feed refuses; the scenarios and schedules of the replica have what it tells.
+//! The changes between states, and the calls that a feed refuses. Scenarios and schedules of the replica test what it
+//! returns.
 
 use std::sync::Arc;
 
@@ -11,14 +12,14 @@ use envd_sdk::ErrorKind;
 use envd_sdk::model::ConsignmentStatus;
 
 impl Changes {
-    /// Reads so many rows at once, so that a snapshot is read in parts.
+    /// Reads this many rows at a time, so that a snapshot takes several reads.
     pub(crate) fn in_chunks(mut self, chunk: usize) -> Self {
         self.chunk = chunk;
         self
     }
 }
 
-/// Holds: a consumer has a name that can be stored, and acknowledges what it was told.
+/// Holds: a consumer's name must be storable, and it can acknowledge only changes that it received.
 #[tokio::test]
 async fn names_and_changes_that_cannot_be_used_are_told() {
     let account = AccountStore::new(Arc::new(MemorySync::new()), "envd-1");
@@ -35,7 +36,7 @@ async fn names_and_changes_that_cannot_be_used_are_told() {
     };
     let error = feed("ours").acknowledge(&change).await.unwrap_err();
     let says = error.to_string();
-    let is_known = says.contains("not one of this account");
+    let is_known = says.contains("the account has no change");
     assert!(error.kind() == ErrorKind::Config && is_known, "{error}");
 }
 

@@ -1,4 +1,4 @@
-//! A store in a file (feature `sqlite`).
+//! The store in a file (feature `sqlite`).
 
 mod schema;
 mod sqlite_error;

@@ -1,15 +1,15 @@
-//! Edits by someone else.
+//! Edits by another user.
 
-/// One edit, decided before it is known which records there are.
+/// One random edit, created before the records are known.
 #[derive(Clone, Debug)]
 pub(super) struct Edit {
     pub(super) kind: EditKind,
-    /// Which record, counted round.
+    /// The record, as an index modulo their number.
     pub(super) pick: usize,
     pub(super) heads: u16,
-    /// How long after the edit before, in milliseconds; 0: at the same instant.
+    /// The time since the previous edit, in milliseconds; 0: the same instant.
     pub(super) pause: u64,
-    /// The minutes from UTC in which the date is written.
+    /// The UTC offset of the written date, in minutes.
     pub(super) offset: i32,
     pub(super) movement: &'static str,
 }
@@ -19,17 +19,17 @@ pub(super) enum EditKind {
     Insert,
     Change,
     Submit,
-    /// The date alone.
+    /// Only the date changes.
     Touch,
-    /// Neither lists nor reads show it.
+    /// Neither lists nor reads show it any more.
     Delete,
-    /// Lists leave it out; a read finds it.
+    /// Lists omit it; a read finds it.
     Hide,
-    /// Listed again, with the date that it had.
+    /// Listed again, with its old date.
     Unhide,
-    /// Listed, and a read does not find it.
+    /// Lists show it; a read does not find it.
     Unreadable,
-    /// The content changes, and the date becomes an earlier one.
+    /// The content changes, and the date moves back.
     OlderDate,
 }
 

@@ -1,4 +1,4 @@
-//! One random schedule: what the website, the programs and the consumers do, and what must hold after each step.
+//! One random schedule of website, programs and consumers, and the checks after each step.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -30,7 +30,8 @@ pub(super) struct Schedule<'a> {
     readers: Vec<Reader>,
     /// The profile says that the service compares the last change.
     is_incremental: bool,
-    /// The service does what it says: it compares the last change, shows each at once, and writes no date back.
+    /// The service behaves as the profile says: it compares the last change, shows changes immediately, and never sets a
+    /// date back.
     is_honest: bool,
     /// No program is killed, and no request fails.
     is_undisturbed: bool,
@@ -38,9 +39,9 @@ pub(super) struct Schedule<'a> {
     page_size: u32,
     overlap: Duration,
     processes: usize,
-    /// The clock of the programs, in seconds from that of the service.
+    /// The clock of the programs, in seconds from the clock of the service.
     clock: i64,
-    /// Whether a sync has not ended, so that the next one goes on with its walk.
+    /// Whether a sync was interrupted, so that the next one continues its walk.
     is_unfinished: bool,
 }
 
@@ -119,7 +120,7 @@ impl<'a> Schedule<'a> {
         self.find_out().await;
     }
 
-    /// A program that starts now, with a token of its own.
+    /// Starts a program with a token of its own.
     fn start(&mut self, interruption: Interruption) -> (Program, Replica) {
         self.processes += 1;
         let program = self.store.started((self.open)(), interruption);
@@ -190,7 +191,7 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    /// A sync of another program over the same store.
+    /// Queues a sync of another program over the same store.
     fn let_another_sync(&mut self, process: &Program) {
         let is_full = self.random.bool();
         let replica = with_token(&self.client, &self.service().token).account(ACCOUNT);
@@ -205,7 +206,7 @@ impl<'a> Schedule<'a> {
         });
     }
 
-    /// Edits between the pages, and a request that fails.
+    /// Schedules edits between pages, and a failing request.
     fn schedule_trouble(&mut self) {
         let mut scheduled = Vec::new();
         if self.random.bool() {
@@ -214,7 +215,7 @@ impl<'a> Schedule<'a> {
             }
         }
         if self.random.u8(..4) == 0 {
-            // Behind the walk, perhaps, and then before it, a day later.
+            // One edit perhaps behind the walk, and then one ahead of it, a day later.
             for (number, pause) in [(2, 1_000), (3, 90_000_000)] {
                 let edit = Edit::random(&mut self.random);
                 scheduled.push((number, edit.but(EditKind::Change, pause)));
@@ -233,7 +234,7 @@ impl<'a> Schedule<'a> {
         service.fails = failure.map(|failure| (number, failure));
     }
 
-    /// The records of the copy, read as a program does that only reads.
+    /// The records of the copy, as a read-only program sees them.
     async fn copy(&self) -> BTreeMap<String, Value> {
         let replica = Replica::new(&self.client.account(ACCOUNT), self.store.clone());
         let mut query = replica.consignments().page_size(50);
@@ -251,7 +252,7 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    /// A service that does what it says refutes no profile, but for what a list that shifts has hidden.
+    /// An honest service refutes no profile, except for changes hidden when the list shifted.
     fn check_refuted(&self, report: &SyncReport) {
         let problems = report.problems.iter();
         for problem in problems.filter(|problem| problem.contains("does not hold")) {
@@ -262,7 +263,7 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    /// What this sync was shown last of each record is in the copy.
+    /// The copy must hold the last state of each record that this sync was shown.
     fn check_shown(&self, report: &SyncReport, copy: &BTreeMap<String, Value>) {
         let service = self.service();
         for (id, shown) in &service.shown {
@@ -282,7 +283,8 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    /// After a clean walk nothing is in the copy as it was before the sync, but what no walk can know of.
+    /// After a clean walk, no record of the copy is in a state from before the sync, except for changes that no walk can
+    /// detect.
     fn check_current(
         &self,
         report: &SyncReport,
@@ -292,7 +294,7 @@ impl<'a> Schedule<'a> {
         let mut service = self.service();
         let is_full = report.mode == SyncMode::Full;
         let compares_changes = is_full || service.list.compared == Compared::Updated;
-        // What changed behind a walk that goes on is for the next one.
+        // A continued walk leaves changes on earlier pages to the next one.
         let goes_on = is_full && (was_unfinished || report.resumed);
         if !report.clean || goes_on || !compares_changes || service.list.lag > 0 {
             return;
@@ -323,7 +325,7 @@ impl<'a> Schedule<'a> {
             self.readers.push(Reader::new(name));
             self.readers.len() - 1
         });
-        // The copy changes between the reads of the store.
+        // Let the copy change between the reads of the store.
         let others = if self.random.u8(..4) == 0 { 4 } else { 0 };
         if others > 0 {
             interruption = Interruption::OtherFrom(self.random.usize(1..8));
@@ -335,7 +337,7 @@ impl<'a> Schedule<'a> {
         }
         let read = self.readers[index].read(&replica, most, each, chunk);
         let ended = process.run(read).await;
-        // One of the others may have failed.
+        // One of the other programs may have failed.
         self.is_unfinished |= others > 0;
         let is_interrupted = interruption.ends_it();
         assert!(
@@ -344,7 +346,7 @@ impl<'a> Schedule<'a> {
         );
     }
 
-    /// Without further edits and failures, the copy becomes the list.
+    /// Without further edits and failures, the copy converges to the list.
     async fn repair(&mut self) {
         self.clock = 0;
         self.store.saw_all_pages = false;
@@ -356,7 +358,7 @@ impl<'a> Schedule<'a> {
         }
         let mut clean = 0;
         for number in 0..6 {
-            // The walk that is to be continued has small pages, and so has one more.
+            // Small pages for the walk that is continued and for one more.
             self.page_size = if number < 2 { self.page_size } else { 100 };
             let (_, replica) = self.start(Interruption::None);
             let report = replica.sync_full().await.unwrap();
@@ -400,13 +402,13 @@ impl<'a> Schedule<'a> {
         );
     }
 
-    /// A service that compares another date is found out by what it does not list, and read in full.
+    /// A service that compares another date must be detected by the changes that it omits, and then be read in full.
     async fn find_out(&mut self) {
         if self.service().list.compared != Compared::Created || !self.is_incremental {
             return;
         }
         self.overlap = Duration::from_secs(60);
-        // A change of the very record that the watermark is from is found by itself, so some rounds miss nothing.
+        // Changing the very record that set the watermark does not refute the profile, so some rounds detect nothing.
         for _ in 0..8 {
             for kind in [EditKind::Change, EditKind::Insert] {
                 let edit = Edit::random(&mut self.random).but(kind, 3_600_000);
@@ -424,14 +426,14 @@ impl<'a> Schedule<'a> {
         panic!("the profile does not hold, and no full walk has found it out");
     }
 
-    /// If the profile says that the service compares the last change, a sync is cheap from now on.
+    /// If the profile says that the service compares the last change, a sync without changes must be cheap.
     async fn sync_with_nothing_new(&mut self) {
         self.page_size = 100;
         for number in 1..=4 {
             let (_, replica) = self.start(Interruption::None);
             let before = self.store.history().commits;
             let report = replica.sync().await.unwrap();
-            // The last full walk may have had a watermark that this page moves once.
+            // After the last full walk, one page may still move the watermark.
             if report.mode == SyncMode::Incremental && number > 2 {
                 assert_eq!(self.store.history().commits, before, "{report}");
                 assert!(self.service().requests <= 2, "{report}");
@@ -454,7 +456,7 @@ fn with_token(client: &Client, token: &str) -> Client {
     client.with_token_source(StaticToken::new(token).unwrap())
 }
 
-/// How the service lists.
+/// A service with random listing behaviour.
 fn listing(random: &mut fastrand::Rng) -> Listing {
     let compared = [Compared::Created, Compared::Moved, Compared::Nothing];
     let orders = [
@@ -479,5 +481,5 @@ fn listing(random: &mut fastrand::Rng) -> Listing {
     list
 }
 
-// The clock of the service begins here, and those of programs up to two days before.
+// The clock of the service begins here, and the clocks of programs up to two days earlier.
 const _: () = assert!(START > 200_000_000);
