@@ -1,5 +1,6 @@
 //! Copies of accounts, and what stands on them, against the fake.
 
+mod auto_traits;
 mod banks;
 mod instants;
 mod redaction;
