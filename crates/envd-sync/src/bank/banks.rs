@@ -1,4 +1,4 @@
-//! The handle of the stored question lists.
+//! The handle of the question lists that are kept.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,13 +16,14 @@ use envd_sdk::model::{FormType, Question, QuestionList, Timestamp};
 use envd_sdk::validate::{ContentHash, Context, Form, Policy, Questionnaire, SavedForm};
 use envd_sdk::{Account, Clock};
 
-/// How long a list counts as confirmed without another write.
+/// How long a list counts as confirmed without a write.
 const CONFIRMED_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The question lists in a store, and the drafts that pin them. Cheap to clone; clones share the store.
+/// The question lists that are kept in a store, and the drafts that pin them. Cheap to clone; clones
+/// share the store.
 ///
-/// Only [`refresh`](Self::refresh) sends requests. A list stays until [`prune`](Self::prune) removes it. Several processes
-/// may do all of this over one store at the same time.
+/// [`refresh`](Self::refresh) asks the service; nothing else does. A list stays until [`prune`](Self::prune) removes it.
+/// Several processes may do all of this at the same time, over one store.
 ///
 /// See [`Banks::new`] and [`open`](Self::open) for an example.
 #[derive(Clone)]
@@ -34,7 +35,7 @@ pub struct Banks {
     policy: Policy,
 }
 
-/// The result of a [refresh](Banks::refresh).
+/// What a [refresh](Banks::refresh) has found.
 ///
 /// See [`Banks::new`] for an example.
 #[derive(Clone, Debug)]
@@ -42,16 +43,15 @@ pub struct Banks {
 pub struct BankRefresh {
     /// The list that the service sends now.
     pub bank: Bank,
-    /// Whether its content differs from the previous latest list; true for the first list.
+    /// Whether its content differs from that of the list before; true for the first one.
     pub changed: bool,
 }
 
 impl Banks {
-    /// The question lists in a store, for forms that are filled in offline. The store may also hold other accounts and a
-    /// [replica](crate::Replica). This call sends nothing and reads nothing.
+    /// The question lists in a store, for forms that are filled in without reception. The store may hold other accounts and a
+    /// [replica](crate::Replica) as well. Nothing is sent and nothing is read yet.
     ///
-    /// The service has one list for all accounts. It is stored under this account anyway, as everything in a store belongs
-    /// to an account.
+    /// The service has one list for all accounts; it is kept with the account all the same, as everything in a store is.
     ///
     /// ```
     /// # equipment::example(async {
@@ -75,27 +75,27 @@ impl Banks {
         }
     }
 
-    /// The policy for preparing lists; [`Policy::default`] unless set.
+    /// The policy that lists are prepared with; [`Policy::default`] unless set.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self
     }
 
-    /// Requests the questions of the service, and stores them in addition to the earlier lists if their content is new.
+    /// Asks the service for its questions, and keeps them beside the earlier ones if their content is new.
     ///
-    /// If the content is that of the latest list, only [`confirmed_at`](Bank::confirmed_at) is written, at most once in 24
-    /// hours. A list that is empty or comes with server errors is not stored, since it may lack questions. Sends one
-    /// request, or two if questions are nested deeper than ever seen, and repeats them if another process has stored
-    /// another list in the meantime.
+    /// A list with the content of the last one is not written again; only its [`confirmed_at`](Bank::confirmed_at) is, at most
+    /// once in 24 hours. A list that is empty, or comes with errors of the server beside it, is not kept: it may lack
+    /// questions. It sends one request, or two where questions are nested deeper than any that were seen, and asks again where
     /// another process has received another list meanwhile.
     ///
     /// # Errors
     ///
-    /// As [`Client::questions`](envd_sdk::Client::questions), also when offline, and for a list with server errors; the
-    /// [latest](Self::latest) list stays usable. [`Error::Reply`] for an empty list, [`Error::Store`] when the store fails.
+    /// As [`Client::questions`](envd_sdk::Client::questions); without reception too, and the
+    /// [latest](Self::latest) list stays usable; also for a list with errors beside it. [`Error::Reply`] for an empty one,
+    /// [`Error::Store`] when the store fails.
     pub async fn refresh(&self) -> Result<BankRefresh> {
         loop {
-            // Load the index before the request, so that no reply replaces a list that was requested later.
+            // Before the request, so that no reply replaces a list that was requested later.
             let before = self.load().await?;
             let received = self.account.client().questions().received();
             let (list, json) = received.await?.strict()?.into_parts();
@@ -108,7 +108,7 @@ impl Banks {
         }
     }
 
-    /// Stores a list; `None` if another process has stored another list since `base` was read.
+    /// Keeps a list; `None` if another process has received another one since `base` was read.
     pub(super) async fn keep(
         &self,
         mut base: VersionedDocument<Index>,
@@ -126,7 +126,7 @@ impl Banks {
             index.receive(hash, list, self.clock.now());
             let mut batch = Batch::default();
             let stored = self.stored_list(hash).await?;
-            // A damaged list is written again.
+            // What is damaged is written again.
             let sound = stored.filter(|json| prepare(hash, json, self.policy).is_ok());
             let json = sound.clone().unwrap_or_else(|| received.to_owned());
             if sound.is_none() {
@@ -142,7 +142,7 @@ impl Banks {
         }
     }
 
-    /// The list that the service sent last; `None` before the first [`refresh`](Self::refresh). Sends no request.
+    /// The list that the service has sent last; `None` before the first [`refresh`](Self::refresh). Without a request.
     ///
     /// # Errors
     ///
@@ -154,7 +154,7 @@ impl Banks {
         }
     }
 
-    /// The list with this hash, for example the list that a draft pins. Sends no request.
+    /// The list with this content, such as the one that a draft pins. Without a request.
     ///
     /// # Errors
     ///
@@ -167,7 +167,7 @@ impl Banks {
         }
     }
 
-    /// Opens a saved form with the list that it was filled in with, and validates it. Sends no request.
+    /// Opens a form that was saved, with the very list that it was filled in with, and validates it. Without a request.
     ///
     /// ```
     /// # equipment::example(async {
@@ -196,13 +196,13 @@ impl Banks {
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`](crate::Error::Usage) if the store does not hold the list: the form was saved with another store, or
-    /// the list was removed. [`Error::Store`](crate::Error::Store) when the store fails.
+    /// [`Error::Usage`](crate::Error::Usage) when the list is not kept here: the form was saved with another store, or the list was
+    /// removed. [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn open(&self, saved: SavedForm, context: &Context) -> Result<Form> {
         Ok(self.open_pinned(saved, context).await?.1)
     }
 
-    /// Opens a form, and returns it with the list that it pins.
+    /// The list that a form pins, and the form.
     pub(super) async fn open_pinned(
         &self,
         saved: SavedForm,
@@ -215,9 +215,8 @@ impl Banks {
         Ok((questionnaire, form.map_err(|_| not_kept(hash))?))
     }
 
-    /// Removes lists that nothing needs, and returns their hashes. It keeps the latest list, the lists that drafts of this
-    /// store pin, and the lists in `keep`. In `keep`, name the lists of forms that you store elsewhere: without its list a
-    /// form cannot be opened.
+    /// Removes lists, and returns which. The latest one stays, and so do those that drafts of this store pin and those in
+    /// `keep`: name those of the forms that you keep elsewhere, since they cannot be opened without their list.
     ///
     /// ```
     /// # equipment::example(async {
@@ -268,7 +267,7 @@ impl Banks {
         Ok(index)
     }
 
-    /// Commits a batch, with the new index if it differs; `false` if another process has written the index since.
+    /// Writes a batch if the index was not written meanwhile, with another index where that differs; `false` otherwise.
     pub(super) async fn replace(
         &self,
         base: &VersionedDocument<Index>,
@@ -289,7 +288,7 @@ impl Banks {
         Ok(document.map(|document| document.text))
     }
 
-    /// Prepares a list of the index; `None` if another process has removed it.
+    /// A list that the index has; `None` where another process has removed it.
     fn bank_of(&self, index: &Index, hash: ContentHash, json: String) -> Result<Option<Bank>> {
         let kept = index.list(hash).cloned();
         let bank = kept.map(|kept| Bank::open(kept, json, self.policy));
@@ -302,7 +301,7 @@ impl Index {
         self.lists.iter().find(|list| list.content_hash == hash)
     }
 
-    /// Makes a list the latest one, and records the time.
+    /// Makes a list the latest one, and notes when that was.
     fn receive(&mut self, hash: ContentHash, received: &QuestionList, now: SystemTime) {
         self.format = FORMAT;
         let at = Timestamp::from(now);
@@ -317,7 +316,7 @@ impl Index {
             });
             return;
         };
-        // False if the clock was set back.
+        // False after the clock was set back.
         let is_recent = |at: SystemTime| (at..at + CONFIRMED_FOR).contains(&now);
         if !is_latest || !list.confirmed_at.to_time().is_some_and(is_recent) {
             list.confirmed_at = at;
@@ -327,26 +326,26 @@ impl Index {
 
 debug_shows!(Banks, |it| account: it.account.id());
 
-/// The name of the index: a document that lists the stored lists, the latest one, and the lists that drafts pin. All writes
-/// that add, remove or pin a list expect its version.
+/// The name of the document that says which lists are kept, which one the service has sent last, and which ones drafts pin. All
+/// writes that add, remove or pin a list expect its version.
 const INDEX: &str = "bank/index";
 
-/// The format of the documents. A newer version of this crate may write another one.
+/// The form of the documents. A newer version of this crate may write another one.
 const FORMAT: u32 = 1;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Index {
     format: u32,
-    /// The list that the service sent last.
+    /// The list that the service has sent last.
     pub(super) latest: Option<ContentHash>,
-    /// In the order of their first receipt.
+    /// In the order in which they were received first.
     pub(super) lists: Vec<KeptList>,
     /// The list of each draft, by the name of the draft.
     pub(super) pins: BTreeMap<String, ContentHash>,
 }
 
-/// An entry of the index: a stored list without its questions.
+/// A list of questions that is kept, without the questions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct KeptList {

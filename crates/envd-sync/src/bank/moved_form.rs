@@ -1,4 +1,4 @@
-//! Opening a form with a newer question list, and the resulting changes.
+//! A form that is opened with a newer list of questions, and what that changes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,50 +10,50 @@ use envd_sdk::validate::{
     Report, Rule, SavedForm,
 };
 
-/// A form opened with a newer question list, and what that changes: from [`Banks::open_with`].
+/// A form that is opened with a newer list of questions, and what that changes: from [`Banks::open_with`].
 ///
-/// Nothing is stored yet. Show the changes to the user, who may continue in the [`form`](Self::form) at once. To accept
-/// them, call [`Banks::update_draft`] with that form. See [`Banks::open_with`] for an example.
+/// Nothing is stored yet. Show it to a person, who may go on in the [`form`](Self::form) at once; [`Banks::update_draft`] with that
+/// form accepts it. See [`Banks::open_with`] for an example.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct MovedForm {
-    /// The form with the newer list, and with replacements for closed forms. Its [blockers](Form::blockers) are what the
-    /// user has to answer or correct now.
+    /// The form with the newer list, and with the forms that replace those that are closed. Its
+    /// [blockers](Form::blockers) are what has to be answered or corrected now.
     pub form: Form,
-    /// The changes, in the form in which an edit reports them: questions that appear or vanish, findings added or removed.
-    /// A question that appears may already have an answer, from the draft, that was not sent before.
+    /// What that changes, as an edit of the form would say it: the questions that appear and vanish, and the findings that come and
+    /// go. A question that appears may have an answer, which was in the draft and not sent.
     pub change: Change,
-    /// The answers that are no longer sent, in the order of the draft.
+    /// The answers that are not sent any more, in the order of the draft.
     pub dropped: Vec<DroppedAnswer>,
-    /// Answered questions that the user should read again: the question has another kind, text, help or reason to apply, or
-    /// the chosen answer has another name or no longer exists.
+    /// Answered questions whose answer a person has to read again: the question has another kind, text, help or reason to apply, or
+    /// the chosen answer has another name or is gone.
     pub reworded: Vec<QuestionRef>,
 }
 
 /// An answer that a newer list or other forms leave out.
 ///
-/// In [`MovedForm::dropped`]. `Debug` hides the user's answers.
+/// Of a [`MovedForm`]. `Debug` leaves out what the user entered.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct DroppedAnswer {
-    /// The question, with the row of the answer if it is in a repeated section.
+    /// The question, with the row of the answer if it stands in one.
     pub question: QuestionRef,
     /// The text of the question in the list that the draft pins.
     pub text: String,
-    /// The answer from the draft.
+    /// The answer, as it is in the draft.
     pub answer: AnswerInput,
-    /// Why it is not sent. The answer stays in the form, in case its question applies again, unless the newer list does not
-    /// know the question ([`Unknown`](Explanation::Unknown)).
+    /// Why it is not sent. It stays in the form in case that its question applies again, unless that is
+    /// [unknown](Explanation::Unknown) to the newer list.
     pub because: Explanation,
 }
 
 impl Banks {
-    /// Opens a form that was saved with another question list, and reports what that changes. Stores and sends nothing.
+    /// Opens a form that was saved with another list of questions, and says what that changes. Nothing is stored and nothing is
+    /// sent.
     ///
-    /// Forms that can no longer be created on the day of the context are replaced where the specification names a
-    /// successor: LPAG2 by LPAG3 (spec 9.4). With [`Operation::Update`](envd_sdk::validate::Operation::Update) none is
-    /// replaced, since an existing record keeps its forms. To use other forms, set the [field](Form::field) `forms` of the
-    /// returned form.
+    /// Forms that can no longer be created on the day of the context are replaced where the specification names the form that
+    /// replaces them: LPAG2 by LPAG3 (spec 9.4). With [`Operation::Update`](envd_sdk::validate::Operation::Update) no form is, since an
+    /// existing record keeps its forms. For other forms set the [field](Form::field) `forms` of the form that is returned.
     ///
     /// ```
     /// # equipment::example(async {
@@ -90,8 +90,8 @@ impl Banks {
     ///
     /// # Errors
     ///
-    /// [`Error::Draft`](crate::Error::Draft) with [`DraftError::Signed`] if the declaration is signed or submitted;
-    /// otherwise as [`open`](Self::open).
+    /// [`Error::Draft`](crate::Error::Draft) with [`DraftError::Signed`] when the declaration is signed or submitted; otherwise as
+    /// [`open`](Self::open).
     pub async fn open_with(
         &self,
         saved: SavedForm,
@@ -112,7 +112,7 @@ impl MovedForm {
         let (was, is) = (older.explain_answers(&draft), newer.explain_answers(&input));
         let mut explained = was.iter().zip(&is);
         if let Some(answers) = input.answers.value_mut() {
-            // Drop answers that only the older list knows: they would answer an unknown question.
+            // What only the older list knows would be sent as the answer to an unknown question.
             let is_gone = |(was, is): (&ExplainedAnswer, &ExplainedAnswer)| {
                 is.explanation == Explanation::Unknown && was.explanation != is.explanation
             };
@@ -153,7 +153,7 @@ impl MovedForm {
     }
 }
 
-/// Replaces the forms that the report calls closed, if they have a successor.
+/// The forms, with those that the report says are closed replaced where a form replaces them.
 fn open_forms(forms: &[FormType], report: &Report) -> Vec<FormType> {
     let findings = || report.findings().iter().chain(report.not_judged());
     let is_closed = |form: &FormType| {
@@ -165,25 +165,25 @@ fn open_forms(forms: &[FormType], report: &Report) -> Vec<FormType> {
         .map(|form| replaced(form).unwrap_or_else(|| form.clone()));
     let mut open: Vec<FormType> = open.collect();
     if open != forms {
-        // The draft may already contain the successor.
+        // The draft may have the newer form as well.
         let mut seen = HashSet::new();
         open.retain(|form| seen.insert(form.clone()));
     }
     open
 }
 
-/// Everything that determines how a user understands an answer.
+/// All by which a person understands an answer.
 fn wording(item: &Item) -> impl PartialEq {
     let value = item.value.as_deref().unwrap_or_default();
-    // The value of a multiple choice is a list.
+    // A choice of several is answered with a list.
     let is_chosen = |choice: &&Choice| value.contains(&choice.value);
     let chosen: Vec<&Choice> = item.choices.iter().filter(is_chosen).collect();
-    // `why` names the parent question or the trigger.
+    // Why it applies names the question above, or the trigger.
     let texts = [&item.help, &item.tip, &item.why];
     (item.kind, &item.text, texts, chosen)
 }
 
-/// The items of a form by question; the first one if several share an id.
+/// The items of a form; where several have one id, the first.
 fn by_question(items: &[Item]) -> HashMap<&QuestionRef, &Item> {
     let mut all = HashMap::new();
     for item in items.iter().flat_map(Item::descendants) {

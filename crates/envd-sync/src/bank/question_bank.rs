@@ -1,4 +1,4 @@
-//! A stored question list.
+//! A list of questions that is kept.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -9,7 +9,8 @@ use envd_sdk::auth::StoreError;
 use envd_sdk::model::{FormType, QuestionList, Timestamp};
 use envd_sdk::validate::{ContentHash, Policy, Questionnaire};
 
-/// A stored question list: start forms and validate them with it, offline. Cheap to clone.
+/// A list of questions that is kept, with the questions: forms are filled in and validated with it, without reception. Cheap
+/// to clone.
 ///
 /// ```
 /// # equipment::example(async {
@@ -35,7 +36,7 @@ pub struct Bank {
 }
 
 impl Bank {
-    /// Prepares a stored list. If its content does not match its hash, the list is damaged.
+    /// Prepares a list that the store holds. A list whose content does not have the hash of its name was damaged.
     pub(super) fn open(kept: KeptList, json: String, policy: Policy) -> Result<Self, StoreError> {
         Ok(Self {
             questionnaire: prepare(kept.content_hash, &json, policy)?,
@@ -44,23 +45,24 @@ impl Bank {
         })
     }
 
-    /// The hash that identifies the list, as in [`SavedForm::content_hash`](envd_sdk::validate::SavedForm::content_hash).
+    /// What tells the list apart: the hash that [`SavedForm::content_hash`](envd_sdk::validate::SavedForm::content_hash) names.
     pub fn content_hash(&self) -> ContentHash {
         self.kept.content_hash
     }
 
-    /// The prepared questions: start forms with [`Questionnaire::form`].
+    /// The questions, prepared: start forms with [`Questionnaire::form`].
     pub fn questionnaire(&self) -> &Questionnaire {
         &self.questionnaire
     }
 
-    /// When this list was first received, in UTC, on the clock of the [`Banks`](super::Banks). For its day see
+    /// When this list was received first, in UTC, on the clock of the [`Banks`](super::Banks). For the day see
     /// [`Timestamp::day_in`].
     pub fn received_at(&self) -> &Timestamp {
         &self.kept.received_at
     }
 
-    /// When the service last sent this list, in UTC; up to a day too early: see [`Banks::refresh`](super::Banks::refresh).
+    /// When the service was last known to send this list, in UTC and at most a day too early: see
+    /// [`Banks::refresh`](super::Banks::refresh).
     pub fn confirmed_at(&self) -> &Timestamp {
         &self.kept.confirmed_at
     }
@@ -76,7 +78,7 @@ impl Bank {
         &self.kept.forms
     }
 
-    /// The received JSON, unknown fields included: an object with `items`.
+    /// The list as it was received, unknown fields included: an object with `items`.
     pub fn json(&self) -> &str {
         &self.json
     }
@@ -88,7 +90,7 @@ debug_shows!(Bank, |it|
     confirmed_at: it.kept.confirmed_at,
 );
 
-/// Parses and prepares the questions of a stored list.
+/// The questions of a document of the store.
 pub(super) fn prepare(
     hash: ContentHash,
     json: &str,

@@ -17,8 +17,8 @@ use envd_sdk::model::ConsignmentId;
 
 /// A local copy of the consignments of an account, in a [store](crate::store). Cheap to clone; clones share the copy.
 ///
-/// [`sync`](Self::sync) brings it up to date. Several processes may sync over one store at the same time: they send more
-/// requests than needed, but the copy stays correct.
+/// [`sync`](Self::sync) brings it up to date. Several processes may do so at the same time, over one store: they ask the
+/// service more than needed, and the copy stays right.
 ///
 /// ```
 /// # equipment::example(async {
@@ -45,19 +45,19 @@ pub struct Replica {
     pub(super) depth: Depth,
     pub(crate) clock: Clock,
     pub(super) on_progress: Option<OnProgress>,
-    /// The date that `fromDate` compares, from the profile of the client.
+    /// As the profile says.
     pub(super) compared: DateEntry,
     horizon: Option<Duration>,
     retention: Option<Duration>,
     pub(super) reports_pruned: bool,
 }
 
-/// The callback of [`Replica::on_progress`].
+/// What is called after each page.
 type OnProgress = Arc<dyn Fn(&WalkProgress) + Send + Sync>;
 
 impl Replica {
-    /// A copy of the account's consignments in a store. The store may hold copies of other accounts too. This call sends
-    /// nothing and reads nothing.
+    /// A copy of the account's consignments in a store, which may hold those of other accounts as well. Nothing is sent and
+    /// nothing is read yet.
     ///
     /// ```
     /// # equipment::example(async {
@@ -89,19 +89,18 @@ impl Replica {
         }
     }
 
-    /// How far before the watermark the `fromDate` of an incremental walk lies; 10 minutes unless set. Choose more if the
-    /// service lists saved records with a longer delay.
+    /// By how much the `fromDate` of an incremental walk is earlier than the watermark; 10 minutes unless set. Choose more
+    /// where records show up in the list later than that after a save.
     pub fn overlap(mut self, overlap: Duration) -> Self {
         self.overlap = overlap;
         self
     }
 
-    /// How far back a full walk reads the list, counted from the latest change that the service has shown; all of it unless
-    /// set. Older records are not copied. Older records that the copy already holds stay: they are neither read again nor
-    /// reported as gone. Unless the profile says that `fromDate` compares the time of the last change, the walk still reads
-    /// all pages.
+    /// How far back a full walk reads the list; all of it unless set. A record that changed last before that is not copied,
+    /// and one in the copy stays as it is: it is neither read again nor gone. It counts from the latest change that the service
+    /// has shown. Unless the profile says that `fromDate` compares the time of the last change, all pages are read all the same.
     ///
-    /// With a horizon, the copy is incomplete: a record that it lacks may be older than the horizon.
+    /// With a horizon the copy is no list of everything: what it lacks may be older.
     ///
     /// ```
     /// # equipment::example(async {
@@ -122,25 +121,24 @@ impl Replica {
         self
     }
 
-    /// After each full walk, removes records from the copy whose last change is older than this; none unless set. If no
-    /// [`horizon`](Self::horizon) is set, this is also the horizon. Records within the horizon are never removed.
+    /// Removes records from the copy that changed last before that time, after each full walk; none unless set. It is also the
+    /// [`horizon`](Self::horizon) where that is not set, and nothing within the horizon is removed.
     ///
-    /// The feed does not report removals unless [`report_pruned`](Self::report_pruned) is set. A removed record that
-    /// changes later appears again.
+    /// Consumers are not told, unless [`report_pruned`](Self::report_pruned) is set. A removed record that changes again
+    /// appears again.
     pub fn retention(mut self, time: Duration) -> Self {
         self.retention = Some(time);
         self
     }
 
-    /// Reports each record that [`retention`](Self::retention) removes to the consumers, as
-    /// [`Pruned`](super::ChangeKind::Pruned).
+    /// Consumers are told what [`retention`](Self::retention) removes, as [`Pruned`](super::ChangeKind::Pruned).
     pub fn report_pruned(mut self) -> Self {
         self.reports_pruned = true;
         self
     }
 
-    /// The name under which the store keeps the account, instead of its id: for a program that writes entries before it
-    /// knows the account. Each account needs its own name.
+    /// The name under which the store keeps the account, in place of its id, for a program that writes entries before it knows
+    /// the account. Each account needs a name of its own.
     ///
     /// ```
     /// # equipment::example(async {
@@ -165,45 +163,45 @@ impl Replica {
         self
     }
 
-    /// The maximum number of records on a page; 100 unless set.
+    /// How many records a page holds at most; 100 unless set.
     pub fn page_size(mut self, records: u32) -> Self {
         self.page_size = records.max(1);
         self
     }
 
-    /// The fields to copy of each record; [`Depth::Summary`] unless set.
+    /// How much of each record is copied; [`Depth::Summary`] unless set.
     pub fn depth(mut self, depth: Depth) -> Self {
         self.depth = depth;
         self
     }
 
-    /// The clock that decides when a full walk is due; the client's clock unless set.
+    /// The clock that decides when a full walk is due; that of the client unless set.
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
         self
     }
 
-    /// Sets a callback that runs after each page of a walk. It must not block.
+    /// Is called after each page of a walk. It must not block.
     pub fn on_progress(mut self, report: impl Fn(&WalkProgress) + Send + Sync + 'static) -> Self {
         self.on_progress = Some(Arc::new(report));
         self
     }
 
-    /// Brings the copy up to date. The walk is incremental if the profile of the client says that `fromDate` compares the
-    /// time of the last change ([`Lists::compared_date`](envd_sdk::profile::Lists)), otherwise full.
+    /// Brings the copy up to date: by an incremental walk if the profile of the client says that `fromDate` compares the time of the
+    /// last change ([`Lists::compared_date`](envd_sdk::profile::Lists)), otherwise by a full one.
     ///
-    /// The first sync is full, and so is one sync a day, as a check on the incremental ones. An interrupted walk continues
-    /// from its last page. The future may be dropped at any time; pages already written stay.
+    /// The first sync is full, and so is one a day, which checks the others. A walk that stopped
+    /// continues where it stopped. The future may be dropped at any time; what was written stays.
     ///
     /// # Errors
     ///
     /// As [`Pager::next_page`](envd_sdk::Pager::next_page), and [`Error::Store`](crate::Error::Store) when the store fails.
-    /// Pages already written stay, and the next sync continues after them.
+    /// What was written before stays, and the next sync continues.
     pub async fn sync(&self) -> Result<SyncReport> {
         Round::new(self).await?.run(None).await
     }
 
-    /// As [`sync`](Self::sync), but with a full walk. An interrupted full walk is continued.
+    /// As [`sync`](Self::sync), with a full walk. One that stopped is continued.
     ///
     /// # Errors
     ///
@@ -215,7 +213,7 @@ impl Replica {
             .await
     }
 
-    /// Queries the copy by status, species, PIC, number or days. It sends nothing, and shows the state of the last sync.
+    /// A query of the copy: by status, species, PIC, number, days. It sends nothing, and shows what the last sync found.
     ///
     /// ```
     /// # equipment::example(async {
@@ -251,7 +249,7 @@ impl Replica {
         LocalQuery::new(self.store.clone())
     }
 
-    /// The record with this id, if the copy holds it. To find a record by its number, see [`LocalQuery::number`].
+    /// The record with this id, if the copy holds it. A number is no id here: see [`LocalQuery::number`].
     ///
     /// # Errors
     ///
@@ -261,37 +259,37 @@ impl Replica {
         Ok(rows.first().map(LocalRecord::of).transpose()?)
     }
 
-    /// The feed of changes for a named consumer. The store keeps the position of each consumer.
+    /// The changes of the copy, for a consumer by its name, whose position is in the store.
     ///
-    /// A new name starts with everything that the copy holds.
+    /// A name that was never used begins with everything that the copy holds.
     #[must_use]
     pub fn changes(&self, consumer: impl Into<String>) -> Changes {
         Changes::new(self.store.clone(), consumer.into())
     }
 
-    /// The account that this replica copies.
+    /// The account of which this is a copy.
     #[must_use]
     pub fn account(&self) -> &Account {
         &self.account
     }
 
-    /// True if a clean full walk lists every record, so that a record missing from it does not exist or is not visible.
+    /// Whether what a clean full walk does not list is not there, or not shown.
     pub(crate) fn lists_everything(&self) -> bool {
         self.listed_back().is_none()
     }
 
-    /// How far back the list is read. Retention limits it too: otherwise each walk would list pruned records again.
+    /// How far back the list is read: what is pruned is not listed anew.
     pub(super) fn listed_back(&self) -> Option<Duration> {
         self.horizon.or(self.retention)
     }
 
-    /// How far back rows are kept. At least the horizon: otherwise records that a walk lists would be pruned.
+    /// How far back rows are kept: what is listed is not pruned.
     pub(super) fn kept_back(&self) -> Option<Duration> {
         self.retention
             .max(self.horizon.filter(|_| self.retention.is_some()))
     }
 
-    /// Loads the state of the walks. Drops a refutation of an earlier profile entry.
+    /// The state of the walks. What refuted another entry of the profile counts no more.
     pub(super) async fn load(&self) -> Result<VersionedDocument<SyncState>> {
         let mut state = SyncState::load(&self.store).await?;
         let refuted = &mut state.value.refuted;

@@ -1,4 +1,4 @@
-//! Changes of the copy, the feed that delivers them, and the position of each consumer.
+//! What changed in the copy, the feed of it, and how far each of its consumers is.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -13,13 +13,13 @@ use crate::store::rows::{Batch, ChangeRange, ChangeRow, LocalPosition, Query};
 use crate::store::{Order, StoreError};
 use envd_sdk::model::{ConsignmentId, ConsignmentStatus};
 
-/// One change of one record, from the feed [`Changes`](super::Changes).
+/// One change of one record, as [`Changes`](super::Changes) tells it.
 ///
 /// See [`Changes`](super::Changes) for an example.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Change {
-    /// The number of the change. Increases from 1 within the account; there may be gaps.
+    /// The number of the change, from 1, increasing in the account. Numbers may be left out.
     pub sequence: u64,
     /// The record.
     pub id: ConsignmentId,
@@ -56,46 +56,45 @@ pub struct Change {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum ChangeKind {
-    /// A record that is listed for the first time, or again after it was gone; or the state of the copy, for a new
-    /// consumer.
+    /// It is listed for the first time, or again after it was gone; or the consumer is new and the copy holds it.
     #[non_exhaustive]
     Appeared {
-        /// The record.
+        /// As it was listed.
         record: LocalRecord,
     },
-    /// The content differs from the previous state.
+    /// Its content differs from before.
     #[non_exhaustive]
     Changed {
-        /// The previous state.
+        /// As it was.
         before: LocalRecord,
-        /// The current state.
+        /// As it was listed now.
         after: LocalRecord,
         /// The paths of the fields that differ, such as `status`, `origin.pic` and `forms[0].serialNumber`, unknown fields
-        /// included. The date of the last update is never included. An empty path stands for the entire record.
+        /// included. The date of the last update is never among them. An empty path is the whole record.
         fields: Vec<String>,
         /// The status before and after, if it differs.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         status: Option<StatusChange>,
     },
-    /// The service no longer lists the record, and a read by id does not find it. Either it was deleted or the user may no
-    /// longer see it; the service gives the same answer to both. A deleted record that the service still shows is
-    /// [`Changed`](Self::Changed) to the status DELETED.
+    /// The service lists it no more, and does not show it when asked for it. It may be deleted, or the user may not see it
+    /// any more: the service gives the same answer to both. A record that is deleted and still shown is [`Changed`](Self::Changed)
+    /// to the status DELETED.
     #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
     Gone {
-        /// The last state in the copy.
+        /// As it was listed last.
         last_seen: LocalRecord,
     },
-    /// Removed from the copy by age: see [`Replica::retention`](super::Replica::retention). The service may still show it.
+    /// The copy keeps it no longer: see [`Replica::retention`](super::Replica::retention). The service may show it.
     #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
     Pruned {
-        /// The last state in the copy.
+        /// As it was listed last.
         last_seen: LocalRecord,
     },
 }
 
-/// The status before and after a change.
+/// A status that changed.
 ///
 /// In [`ChangeKind::Changed`]. The [page of the crate](crate) has an example.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -108,7 +107,7 @@ pub struct StatusChange {
 }
 
 impl Change {
-    /// The current state, or the last one before the record was removed.
+    /// The record as it is now, or as it was listed last.
     #[must_use]
     pub fn record(&self) -> &LocalRecord {
         match &self.kind {
@@ -118,7 +117,7 @@ impl Change {
         }
     }
 
-    /// Parses a stored change.
+    /// What a store has kept.
     pub(crate) fn from_row(row: &ChangeRow) -> Result<Self, StoreError> {
         let kind = serde_json::from_str(&row.payload).map_err(|_| {
             unreadable(format!(
@@ -135,7 +134,7 @@ impl Change {
 }
 
 impl ChangeKind {
-    /// The change from one state of a record to the next; `None` if only the date differs.
+    /// What happened between two states of a record; `None`: nothing, or its date alone.
     pub(crate) fn between(before: Option<&LocalRecord>, after: &LocalRecord) -> Option<Self> {
         let Some(before) = before else {
             let record = after.clone();
@@ -158,7 +157,7 @@ impl ChangeKind {
         })
     }
 
-    /// The record before the change; `None` if it appeared.
+    /// The record before the change, if there was one.
     pub(crate) fn into_before(self) -> Option<LocalRecord> {
         match self {
             Self::Appeared { .. } => None,
@@ -169,17 +168,18 @@ impl ChangeKind {
     }
 }
 
-/// How many changes are read from the store at once. A full record takes up to 40 kB, and a change holds two.
+/// How many changes are read from the store at once. A full record has up to 40 kB, and a change two of them.
 const CHUNK: usize = 100;
 
-/// The feed of changes of an account, for a named consumer. The store keeps the consumer's position.
+/// The changes of an account for a named consumer, whose position is kept in the store.
 ///
-/// [`next`](Self::next) returns the changes after the position, in order; [`acknowledge`](Self::acknowledge) moves the
-/// position. A program that ends between the two receives the same change on its next run, and no earlier one. A new
-/// consumer first receives all records of the copy, as [`Appeared`](ChangeKind::Appeared).
+/// [`next`](Self::next) tells the changes after the position, in order; [`acknowledge`](Self::acknowledge) moves the
+/// position. A program that ends between the two is told the change again when it runs next, and nothing older. A consumer
+/// that has never been named before is first told everything that the copy holds, as
+/// [`Appeared`](ChangeKind::Appeared).
 ///
-/// Consumers are independent of each other. Several processes may share one consumer: each receives every change that was
-/// not yet acknowledged when it read, so a change may be handled twice, but none is lost.
+/// Consumers do not disturb each other. Several processes may use one consumer: each is told every change that was not
+/// acknowledged when it read it, so a change may be handled twice, but none is lost.
 ///
 /// ```
 /// # equipment::example(async {
@@ -206,9 +206,9 @@ const CHUNK: usize = 100;
 pub struct Changes {
     store: AccountStore,
     consumer: String,
-    /// Read from the store but not yet returned, in order.
+    /// Read and not told yet, in order.
     ready: VecDeque<Change>,
-    /// All changes up to this number were returned or acknowledged.
+    /// Everything up to here was told, or there is nothing to tell.
     told: u64,
     was_named: bool,
     chunk: usize,
@@ -226,14 +226,14 @@ impl Changes {
         }
     }
 
-    /// The next change, or `None` until a sync brings more.
+    /// The next change, or `None` when there is none now; the next sync may bring some.
     ///
-    /// Returns each change once, acknowledged or not. To receive the unacknowledged changes again, open a new feed.
+    /// It tells each change once, acknowledged or not. To be told those that were not acknowledged again, open the feed anew.
     ///
     /// # Errors
     ///
-    /// [`Error::Store`](crate::Error::Store); [`Error::Usage`](crate::Error::Usage) if the name is empty or longer than 100
-    /// bytes, or if the consumer has been removed.
+    /// [`Error::Store`](crate::Error::Store); [`Error::Usage`](crate::Error::Usage) for a name of no or more than 100 bytes, and when the
+    /// consumer was removed meanwhile.
     pub async fn next(&mut self) -> Result<Option<Change>> {
         if self.ready.is_empty() {
             self.read().await?;
@@ -243,21 +243,21 @@ impl Changes {
         Ok(change)
     }
 
-    /// Records that this change and all earlier ones are handled. The position never moves back.
+    /// Makes durable that this change and all before it are handled. The position never moves back.
     ///
-    /// Each call waits for a write of the store; to go faster, acknowledge only the last of several changes.
+    /// Each call waits for the store to write; to be faster, acknowledge only the last one of several changes.
     ///
     /// # Errors
     ///
-    /// [`Error::Store`](crate::Error::Store); [`Error::Usage`](crate::Error::Usage) if the consumer has been removed, or if
-    /// the account has no such change.
+    /// [`Error::Store`](crate::Error::Store); [`Error::Usage`](crate::Error::Usage) when the consumer was removed, or when the copy never
+    /// had this change.
     pub async fn acknowledge(&mut self, change: &Change) -> Result<()> {
         if change.sequence > self.told {
             let last = ReplicaState::read(&self.store).await?.last;
             if change.sequence > last {
                 let sequence = change.sequence;
                 return Err(Error::usage(format!(
-                    "the account has no change {sequence}: acknowledge only changes that the same feed returned"
+                    "the change {sequence} is not one of this account: acknowledge what the same feed told"
                 )));
             }
         }
@@ -272,7 +272,7 @@ impl Changes {
             None => name(store, &self.consumer).await?,
         };
         self.was_named = true;
-        // Another process may have acknowledged further, and acknowledged changes may have been deleted.
+        // Another process may have acknowledged more, and what is acknowledged may be forgotten.
         self.told = self.told.max(position.acknowledged);
         if let Some(up_to) = position.snapshot_up_to.filter(|up_to| self.told < *up_to) {
             let held = held(store, self.told, up_to, self.chunk).await?;
@@ -286,8 +286,7 @@ impl Changes {
         self.fill(changes.iter().map(Change::from_row))
     }
 
-    /// Queues changes up to the first unreadable one. That one is read again, and its error returned, once the queue is
-    /// empty.
+    /// Takes changes up to the first one that cannot be read: it is read again, with all that follow, when those before are told.
     fn fill(&mut self, found: impl Iterator<Item = Result<Change, StoreError>>) -> Result<()> {
         for change in found {
             match change {
@@ -302,11 +301,11 @@ impl Changes {
 
 debug_shows!(Changes, |it| consumer: it.consumer, told: it.told);
 
-/// The state of the copy at change `up_to`, in chunks: records keyed by the number of their last change up to then. Returns
-/// those numbered above `from`, perhaps not all; an empty map is the end.
+/// What the copy held at a change `up_to`, by the number of each record's last change at that time, which is greater than
+/// `from`. Not necessarily all; empty at the end.
 ///
-/// A record that has changed since is found in the log of changes, as the state before. The rows are read first, so a row
-/// that is rewritten between the two reads shows up in the changes; if both reads return it, the map keeps one.
+/// A record that has changed since is in the changes, with its state before. The rows are read first: a record that leaves
+/// them between the two reads is then found in the changes, and one that is found in both counts once.
 async fn held(
     store: &AccountStore,
     from: u64,
@@ -327,7 +326,7 @@ async fn held(
     let range = ChangeRange::Replacing { after: from, up_to };
     let replaced = store.changes(range, chunk).await?;
 
-    // If one read stopped at the chunk size, later records of the other would come out of order.
+    // Beyond the end of a read that was cut off, the other one cannot be told in order.
     let last_row = rows.last().filter(|_| rows.len() == chunk);
     let last_replaced = replaced.last().filter(|_| replaced.len() == chunk);
     let complete_up_to = last_row
@@ -357,7 +356,7 @@ async fn held(
     Ok(changes.collect())
 }
 
-/// The prefix of the documents of consumers.
+/// What the documents of consumers begin with.
 const PREFIX: &str = "consumer/";
 
 /// A named consumer of the changes of an account.
@@ -387,21 +386,21 @@ pub struct Consumer {
     pub name: String,
     /// The [`sequence`](super::Change::sequence) of the last change that it acknowledged; 0: none.
     pub acknowledged: u64,
-    /// Whether it is still receiving the state of the copy at the time when it was created.
+    /// Whether it is still told what the copy held when it was named.
     pub is_catching_up: bool,
 }
 
-/// The document of a consumer.
+/// How far a consumer is, as its document says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ConsumerPosition {
     pub(super) acknowledged: u64,
-    /// The number of the last change when the consumer was created, until it is acknowledged. Up to this number the
-    /// consumer receives the copy of that time; after it, the changes.
+    /// The last change when the consumer was named, until it is acknowledged: up to there the consumer is told what the copy
+    /// held then, and beyond it what changed.
     pub(super) snapshot_up_to: Option<u64>,
 }
 
-/// Reads the position of a consumer; `None`: it does not exist.
+/// The position of a consumer, as the document of its name says; `None`: there is no such consumer.
 async fn position(
     store: &AccountStore,
     name: &str,
@@ -409,7 +408,7 @@ async fn position(
     store.load(&document_name(name)?).await
 }
 
-/// Writes or removes a position if the versions still match; `false`: another process wrote first.
+/// Writes a position over what has the expected versions, or removes it; `false`: another process was faster.
 async fn replace(
     store: &AccountStore,
     name: &str,
@@ -428,8 +427,8 @@ async fn replace(
     Ok(store.commit(&batch).await?)
 }
 
-/// Creates a consumer, unless it exists by now. The commit expects the version of the replica state, so no change can be
-/// added between reading the last number and writing the position: the snapshot is exact.
+/// Names a consumer, unless it has a name by now. It is to be told all that the copy holds at this moment: the versions in
+/// the commit make sure that no change comes between the look at the last number and the commit.
 async fn name(store: &AccountStore, name: &str) -> Result<ConsumerPosition> {
     loop {
         if let Some(known) = position(store, name).await? {
@@ -446,7 +445,7 @@ async fn name(store: &AccountStore, name: &str) -> Result<ConsumerPosition> {
     }
 }
 
-/// Moves the position of a consumer forward to a change. Writes nothing if the position is already there or beyond.
+/// Moves the position of a consumer forward to a change. Nothing is written when it is there or further.
 async fn acknowledge(store: &AccountStore, name: &str, sequence: u64) -> Result<()> {
     loop {
         let known = position(store, name).await?;
@@ -461,7 +460,7 @@ async fn acknowledge(store: &AccountStore, name: &str, sequence: u64) -> Result<
 }
 
 impl Replica {
-    /// The consumers of the account, by name.
+    /// The consumers that have a name, by name.
     ///
     /// # Errors
     ///
@@ -469,7 +468,7 @@ impl Replica {
     pub async fn consumers(&self) -> Result<Vec<Consumer>> {
         let mut consumers = Vec::new();
         for (name, position) in positions(&self.store).await? {
-            // The nameless one is the outbox.
+            // The outbox is none.
             if !name.is_empty() {
                 consumers.push(Consumer {
                     name,
@@ -481,8 +480,8 @@ impl Replica {
         Ok(consumers)
     }
 
-    /// Removes a consumer, and returns whether it existed. Until then, the store keeps all changes that it has not
-    /// acknowledged.
+    /// Removes a consumer, and returns whether there was one. While it is there, the changes that it has not acknowledged
+    /// are kept.
     ///
     /// # Errors
     ///
@@ -497,7 +496,7 @@ impl Replica {
     }
 }
 
-/// The positions of all consumers of an account, by name; the outbox has an empty name.
+/// All positions of an account, by name; that of the outbox has none.
 async fn positions(store: &AccountStore) -> Result<Vec<(String, ConsumerPosition)>, StoreError> {
     let documents = store.documents(PREFIX).await?;
     let positions = documents.iter().map(|document| {
@@ -507,28 +506,28 @@ async fn positions(store: &AccountStore) -> Result<Vec<(String, ConsumerPosition
     positions.collect()
 }
 
-/// The last change that no consumer needs any more, at most `last`: changes up to it may be deleted.
+/// The change up to which every consumer is, so that the changes up to it may be forgotten; never more than `last`.
 ///
-/// `last` must be committed already, not part of the batch that deletes, and that batch must expect the version that
-/// [`STATE`] had *before* this call. Then a consumer created between this call and the commit starts from the copy at
-/// `last`, and needs no change up to it.
+/// `last` is the last change that is committed, not one of the batch that forgets, and that batch expects the version that
+/// [`STATE`] had *before* this call. So a consumer that is named between this call and the commit is told of the copy as of
+/// `last`, and needs none of the changes up to it.
 pub(super) async fn needless_up_to(store: &AccountStore, last: u64) -> Result<u64> {
     let positions = positions(store).await?.into_iter();
-    // Up to its snapshot, a consumer reads the copy, not the changes.
+    // Up to the snapshot a consumer is told of the copy, not of changes.
     let at = positions.map(|(_, it)| it.acknowledged.max(it.snapshot_up_to.unwrap_or(0)));
     Ok(at.fold(last, u64::min))
 }
 
-/// The parts of the sync state that the feed and the outbox need.
+/// What feed and outbox need to know of the copy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ReplicaState {
     /// The version of [`STATE`]; 0 before the first sync.
     pub(crate) version: u64,
     /// The number of the last change.
     pub(crate) last: u64,
-    /// The latest change of any listed record, in a form that sorts by time.
+    /// The greatest instant of a last change that was listed, in a form whose order is the order in time.
     pub(crate) latest: String,
-    /// The list positions without a readable record in the last full walk and the incremental walks since.
+    /// The places without a readable record that the last full walk and the incremental ones since have met.
     pub(crate) gaps: BTreeSet<String>,
 }
 
@@ -543,15 +542,14 @@ impl ReplicaState {
         })
     }
 
-    /// The version that a batch relying on this state must expect.
+    /// What a batch expects that relies on it.
     pub(crate) fn expected(&self) -> (String, u64) {
         (STATE.to_owned(), self.version)
     }
 }
 
-/// The document with the outbox's position in the feed, which keeps the changes after it from being deleted; `None` removes
-/// it. Its name is the bare [`PREFIX`], which no consumer can have. The write must expect the version of [`STATE`] at which
-/// that change was the last.
+/// The document by which the outbox keeps the changes after this one; `None` removes it. Its name is [`PREFIX`] alone, which no
+/// consumer can have. Who writes it expects the version of [`STATE`] at which that change was the last.
 pub(crate) fn outbox_document(acknowledged: Option<u64>) -> (String, Option<String>) {
     let position = acknowledged.map(|acknowledged| ConsumerPosition {
         acknowledged,
@@ -562,7 +560,7 @@ pub(crate) fn outbox_document(acknowledged: Option<u64>) -> (String, Option<Stri
 
 fn removed(name: &str) -> Error {
     Error::usage(format!(
-        "the consumer {name:?} was removed: open its feed again to create it"
+        "the consumer {name:?} was removed: open its changes again to name it anew"
     ))
 }
 

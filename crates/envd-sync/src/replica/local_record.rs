@@ -1,4 +1,4 @@
-//! A record of the copy, its keys, and the comparison of two records.
+//! A record of the copy.
 
 use std::collections::BTreeSet;
 
@@ -36,15 +36,14 @@ use envd_sdk::model::{
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Depth {
-    /// The fields that lists show: [`ConsignmentSummary`].
+    /// What the list shows: [`ConsignmentSummary`].
     #[default]
     Summary,
-    /// All fields, with answers, questions and declaration: [`Consignment`]. Each new or changed record costs one more
-    /// request.
+    /// All fields, with answers, questions and declaration: [`Consignment`]. Each new or changed record is read once more.
     Full,
 }
 
-/// One consignment of the copy, as the received JSON and typed.
+/// One consignment of the copy: its JSON as it was received, and typed.
 ///
 /// `Debug` hides the record, which holds personal data. A [full](Depth::Full) record also has the address of the printed
 /// declaration with its token: treat its JSON as a secret.
@@ -74,13 +73,13 @@ pub struct LocalRecord {
 }
 
 impl LocalRecord {
-    /// Wraps a received record.
+    /// A record as it was received.
     pub(crate) fn new(record: &RawValue, depth: Depth) -> Self {
         let record = on_one_line(record);
         Self { record, depth }
     }
 
-    /// The record of a direct read, reduced to the fields that the copy holds.
+    /// The record as a direct read shows it, with the fields that the copy holds.
     pub(super) fn as_read(&self, read: &RawValue) -> Self {
         if self.depth == Depth::Full {
             return Self::new(read, Depth::Full);
@@ -93,13 +92,13 @@ impl LocalRecord {
         Self::new(&listed, Depth::Summary)
     }
 
-    /// Parses the payload of a row.
+    /// What a store has kept.
     pub(super) fn of(row: &RecordRow) -> Result<Self, StoreError> {
         serde_json::from_str(&row.payload)
             .map_err(|_| unreadable(format!("the copy of the record {} cannot be read", row.id)))
     }
 
-    /// The columns that the store looks records up by.
+    /// What the record is looked up by.
     pub(crate) fn keys(&self) -> RowKeys {
         let record = self.value();
         RowKeys {
@@ -113,24 +112,24 @@ impl LocalRecord {
         }
     }
 
-    /// The record for comparisons. Falls back to its text if the JSON has no [`Value`], as with the number `1e999`.
+    /// The record for comparisons; its text when that cannot be read as values, as with the number `1e999`.
     pub(crate) fn value(&self) -> Value {
         serde_json::from_str(self.json()).unwrap_or_else(|_| self.json().into())
     }
 
-    /// The received JSON, unknown fields included, without white space between its parts.
+    /// The record as it was received, unknown fields included, without line breaks and spaces between its parts.
     #[must_use]
     pub fn json(&self) -> &str {
         self.record.get()
     }
 
-    /// How many fields of the record the copy holds.
+    /// How much of the record the copy holds.
     #[must_use]
     pub fn depth(&self) -> Depth {
         self.depth
     }
 
-    /// The id. Parses the JSON, as the following methods do.
+    /// The id. Reads the JSON, as the following methods do.
     #[must_use]
     pub fn id(&self) -> Option<ConsignmentId> {
         text(self.value().get("id")).map(Into::into)
@@ -154,7 +153,7 @@ impl LocalRecord {
         text(self.value().get("updatedAt")).map(Into::into)
     }
 
-    /// The record with the fields that lists show.
+    /// The record as lists show it.
     ///
     /// # Errors
     ///
@@ -163,7 +162,7 @@ impl LocalRecord {
         self.read()
     }
 
-    /// The record with all fields. Fields that a [summary](Depth::Summary) lacks are empty.
+    /// The record with all fields. Those that a [summary](Depth::Summary) lacks are empty.
     ///
     /// # Errors
     ///
@@ -185,7 +184,7 @@ impl PartialEq for LocalRecord {
 
 debug_shows!(LocalRecord, |it| number: it.number(), status: it.status(), depth: it.depth);
 
-/// A string, or an integer as its digits, as the ids of the crate read them.
+/// A text, or a whole number as its digits, as ids of the crate read them.
 fn text(value: Option<&Value>) -> Option<String> {
     match value? {
         Value::String(text) => Some(text.clone()),
@@ -194,7 +193,7 @@ fn text(value: Option<&Value>) -> Option<String> {
     }
 }
 
-/// The day of a movement date, which may have a time after it.
+/// The day of a movement, which may have a time after it.
 fn movement_day(date: &str) -> Option<String> {
     let (day, rest) = date.split_at_checked(10)?;
     let ends = !rest.starts_with(|next: char| next.is_ascii_digit());
@@ -213,16 +212,16 @@ fn on_one_line(record: &RawValue) -> Box<RawValue> {
         escaped = in_text && c == '\\' && !escaped;
         kept
     });
-    // OK because white space between the parts of JSON is insignificant.
+    // OK because white space between the parts of JSON means nothing.
     RawValue::from_string(line).unwrap_or_else(|_| record.to_owned())
 }
 
-/// The instant in UTC; `None` if it cannot be parsed.
+/// The instant in UTC; `None` when it cannot be read.
 pub(super) fn utc(at: &Timestamp) -> Option<DateTime<Utc>> {
     DateTime::try_from(at).ok()
 }
 
-/// The digits of the fraction beyond nanoseconds, which chrono drops.
+/// The digits of the fraction that chrono does not keep.
 fn beyond_nanoseconds(at: &Timestamp) -> &str {
     let (_, fraction) = at.as_str().split_once('.').unwrap_or_default();
     let end = fraction.find(|c: char| !c.is_ascii_digit());
@@ -230,11 +229,11 @@ fn beyond_nanoseconds(at: &Timestamp) -> &str {
     digits.get(9..).unwrap_or_default().trim_end_matches('0')
 }
 
-/// The instant in UTC as a text that sorts by time: all digits of the fraction, without trailing zeros. `None` if the
-/// instant cannot be parsed.
+/// The instant in UTC as a text whose order is the order in time: the fraction has all its digits but no zeros at its end.
+/// `None` when the instant cannot be read.
 pub(crate) fn instant_key(at: &Timestamp) -> Option<String> {
     let time = utc(at)?;
-    // chrono represents a leap second as second 59 with 10^9 extra nanoseconds, and formats it as second 60.
+    // A leap second is written as second 60, and has 10^9 nanoseconds more.
     let nanoseconds = time.timestamp_subsec_nanos() % 1_000_000_000;
     let fraction = format!("{nanoseconds:09}{}", beyond_nanoseconds(at));
     let seconds = time.format("%Y-%m-%dT%H:%M:%S");
@@ -244,10 +243,10 @@ pub(crate) fn instant_key(at: &Timestamp) -> Option<String> {
     })
 }
 
-/// The time of the last write on the service. Not content: a record that differs only in this date is unchanged.
+/// When the service last wrote the record. It is no content: a record whose date alone differs did not change.
 const DATE: &str = "updatedAt";
 
-/// The address of the printed declaration. Its query is a token that may differ in each reply.
+/// The address of the print, whose query is a token that may be another one each time.
 const PRINT: &str = "pdfUrl";
 
 const NULL: &Value = &Value::Null;
@@ -255,22 +254,22 @@ const NULL: &Value = &Value::Null;
 /// The paths of the fields whose values differ, such as `status`, `origin.pic` and `forms[0].serialNumber`, in the order of
 /// their names.
 ///
-/// All fields are compared, unknown ones included, except the date of the last update. Null equals absent. Lists of
-/// different lengths give one path, and so does an object on one side only.
+/// All fields count, unknown ones included, but for the date of the last update. A field that is null equals one that is
+/// absent. A list whose length differs is one path, so is an object of which one state has nothing.
 pub(crate) fn changed_fields(before: &Value, after: &Value) -> Vec<String> {
     let mut paths = Vec::new();
     compare(&mut paths, String::new(), before, after, false);
     paths
 }
 
-/// True if a list shows the record with other values than the copy. Fields that only the copy has are ignored.
+/// Whether a list shows a record otherwise than the copy holds it, which may have more fields than lists show.
 pub(crate) fn differs_from_summary(copy: &Value, summary: &Value) -> bool {
     let mut paths = Vec::new();
     compare(&mut paths, String::new(), copy, summary, true);
     !paths.is_empty()
 }
 
-/// `may_have_more`: ignore fields that only `before` has.
+/// `may_have_more`: fields that only `before` has do not count.
 fn compare(
     paths: &mut Vec<String>,
     path: String,
@@ -304,8 +303,7 @@ fn compare(
     }
 }
 
-/// Whether two numbers are equal in value, such as `1` and `1.0`. Integers are compared exactly: beyond 2^53 several share
-/// a float.
+/// Whether two numbers have one value, as `1` and `1.0` have. Integers beyond 2^53 share a float with others.
 fn is_same_number(before: &Number, after: &Number) -> bool {
     before == after || (before.is_f64() || after.is_f64()) && before.as_f64() == after.as_f64()
 }

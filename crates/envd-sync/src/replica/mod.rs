@@ -1,16 +1,16 @@
-//! A local copy of the consignments of an account, and a feed of its changes.
+//! What an account holds, copied.
 //!
 //! | task | see |
 //! | --- | --- |
 //! | copy an account, and bring the copy up to date | [`Replica::sync`], [`SyncReport`], [`WalkProgress`] |
 //! | do so every few minutes, until stopped | [`Replica::run`], [`Loop`](crate::Loop), [`SyncEvent`] |
 //! | copy the last days of an account with many records | [`Replica::horizon`], [`Replica::retention`] |
-//! | copy complete records, not only the fields of the list | [`Replica::depth`], [`Depth`] |
+//! | copy whole records, not only what the list shows | [`Replica::depth`], [`Depth`] |
 //! | look records up without a request | [`Replica::consignments`], [`LocalQuery`], [`LocalRecord`] |
 //! | react to changes, each at least once and in order | [`Replica::changes`], [`Changes`], [`Change`] |
 //! | see who reads changes, and remove a reader | [`Replica::consumers`], [`Consumer`] |
 //!
-//! [`guide::sync`](mod@crate::guide::sync) says what a copy guarantees and what it cannot.
+//! [`guide::sync`](mod@crate::guide::sync) says what a copy claims and what it cannot.
 
 mod account_replica;
 mod changes;

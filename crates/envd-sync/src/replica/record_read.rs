@@ -1,4 +1,4 @@
-//! The reply to a read of one record by id, as the replica and the outbox interpret it.
+//! What the service says of one record when asked for it: the one reader of replica and outbox.
 
 use serde_json::value::RawValue;
 
@@ -6,18 +6,18 @@ use super::LocalRecord;
 use envd_sdk::model::{Condition, Consignment, ConsignmentStatus};
 use envd_sdk::{AsReceived, Error, ErrorKind, Outcome, Result};
 
-/// The result of reading a record by id.
+/// The answer to the direct read of a record.
 #[derive(Debug)]
 pub(crate) enum RecordRead {
-    /// The service shows it, and its status is not DELETED.
+    /// The service shows it, and not as deleted.
     Found(ReadRecord),
-    /// The record is DELETED; or null without an error; or "not found" after [`unlisted`](Self::unlisted).
+    /// Null and no error beside it, or a record that is DELETED. Also "not found" where [`unlisted`](Self::unlisted) was called.
     Gone(Option<ReadRecord>),
-    /// Any other reply, or none: "not found", which has the same text as any failure; another error; an unreadable record.
+    /// Any other answer or none: "not found", which has the text of any failure; an error; a record that cannot be read.
     Unclear(Error),
 }
 
-/// The record, as received JSON and typed.
+/// A record that was read: as received, and typed.
 #[derive(Debug)]
 pub(crate) struct ReadRecord {
     pub(crate) json: Box<RawValue>,
@@ -25,7 +25,7 @@ pub(crate) struct ReadRecord {
 }
 
 impl RecordRead {
-    /// Interprets the reply of [`Account::consignment`](envd_sdk::Account::consignment), as received and optional.
+    /// Reads the reply of [`Account::consignment`](envd_sdk::Account::consignment), as received and optional.
     pub(crate) fn of(reply: Result<Outcome<Option<AsReceived<Consignment>>>>) -> Self {
         let read = match reply {
             Ok(outcome) => outcome.value.map(ReadRecord::new),
@@ -39,7 +39,7 @@ impl RecordRead {
         }
     }
 
-    /// Whether the service shows the record, even if it cannot be parsed.
+    /// Whether the service shows the record, if only in a form that cannot be read.
     pub(super) fn is_there(&self) -> bool {
         match self {
             Self::Found(_) => true,
@@ -48,7 +48,7 @@ impl RecordRead {
         }
     }
 
-    /// For a record that two complete listings did not show either: "not found" then does mean that it is gone.
+    /// The answer about a record that two listings that ended do not show either: "not found" then means it.
     pub(crate) fn unlisted(self) -> Self {
         match self {
             Self::Unclear(error) if says_not_found(&error) => Self::Gone(None),
@@ -65,25 +65,25 @@ impl ReadRecord {
         Self { json, record }
     }
 
-    /// Whether status and date equal those of the copy.
+    /// Whether it has the status and the date of the copy.
     pub(super) fn is_as(&self, copy: &LocalRecord) -> bool {
         (&self.record.status, &self.record.updated_at) == (&copy.status(), &copy.updated_at())
     }
 }
 
-/// Whether the error is "not found" and nothing else. A failure inside the service has another HTTP status, hence another kind.
+/// A failure inside the service says so by its status.
 fn says_not_found(error: &Error) -> bool {
     let mut errors = error.server_errors().iter();
     error.kind() == ErrorKind::NotFound
         && errors.all(|error| error.condition() == Condition::NotFoundOrForbidden)
 }
 
-/// Whether this is a definite answer of the service that the same request would get again. Not a lost connection, an ended
-/// login or a busy service.
+/// Whether the service answered to what was requested, and another request like it will get the same: not a lost connection,
+/// a login that ended, or a service that is busy.
 pub(crate) fn is_answer(error: &Error) -> bool {
     let kind = error.kind();
     let is_about_the_caller = matches!(kind, ErrorKind::Unauthorized | ErrorKind::Forbidden);
-    // A status without a readable body may come from any proxy on the way.
+    // A status without a body that can be read may be of anything on the way.
     let breaks_a_rule = matches!(kind, ErrorKind::Protocol | ErrorKind::Stalled)
         && error.http_status().is_none_or(|status| status < 300);
     let answered = !error.server_errors().is_empty()
@@ -102,7 +102,7 @@ mod tests {
     use crate::tests::script::rows;
     use envd_sdk::auth::StaticToken;
 
-    /// The interpretation of a reply, without and with listings that do not show the record either.
+    /// What a reply is read as, and as what when listings do not show the record either.
     async fn read(status: u16, body: Value) -> [&'static str; 2] {
         let name = |read: &RecordRead| match read {
             RecordRead::Found(_) => "found",

@@ -1,5 +1,5 @@
-//! One sync: which walks it takes, which rows leave the copy, and when it is done. Each write is atomic, and succeeds only
-//! if the state is still the one it was computed from.
+//! One sync: which walks it takes, which rows leave the copy, and when it is done. Each write is whole, and only over the state that
+//! it was made from.
 
 use std::time::Duration;
 
@@ -21,16 +21,16 @@ use envd_sdk::{AsReceived, Pager};
 /// How many records are read at the same time.
 pub(super) const READS_AT_ONCE: usize = 4;
 
-/// How many absent rows are in memory at once.
+/// How many absent rows are in memory at a time.
 const CHUNK: usize = 50;
 
-/// How many rows one write removes at most.
+/// How many rows are removed in one write.
 const PRUNED: usize = 200;
 
-/// One sync. All its decisions depend only on the state in the store, so another process may take over at any point.
+/// One sync. Everything that it decides is decided by the state in the store, so another process may go on at any point.
 pub(super) struct Round<'a> {
     pub(super) replica: &'a Replica,
-    /// The state that was last read or written.
+    /// The state as it was read or written last.
     pub(super) base: VersionedDocument<SyncState>,
     pub(super) report: SyncReport,
 }
@@ -44,7 +44,7 @@ impl<'a> Round<'a> {
         })
     }
 
-    /// `wanted`: the reason for a full walk that must end in this sync, whatever the state says.
+    /// `wanted`: why a full walk has to end, whatever the state says.
     pub(super) async fn run(mut self, mut wanted: Option<FullReason>) -> Result<SyncReport> {
         if self.base.value.walk.is_none() {
             self.confirm_absent().await?;
@@ -81,7 +81,7 @@ impl<'a> Round<'a> {
             } else if let Some(shown) = walk.unlisted() {
                 wanted = Some(FullReason::Unlisted(shown.clone()));
             }
-            // A walk that began before this call may have missed changes on pages that it had already read.
+            // A walk that began before this call has missed what changed behind it since.
             let is_late = walk.number <= known;
             let is_full_next = self.full_reason(wanted.clone()).is_some();
             let is_done = if is_late {
@@ -106,7 +106,7 @@ impl<'a> Round<'a> {
         )
     }
 
-    /// The walk in progress if it is suitable, otherwise a new one.
+    /// The walk in progress, or a new one.
     fn walk_to_take(&mut self, wanted: Option<FullReason>) -> ListWalk {
         let state = &self.base.value;
         let is_wanted = |walk: &&ListWalk| wanted.is_none() || walk.plan.full.is_some();
@@ -119,8 +119,8 @@ impl<'a> Round<'a> {
         state.begin(plan, self.replica.clock.now().into())
     }
 
-    /// The instant `time` before the latest change that the service has shown, or before our clock if that is earlier: our
-    /// clock may be wrong.
+    /// The instant so long before the latest change that the service has shown. Our clock, which may be wrong, is taken if it is
+    /// earlier.
     pub(super) fn back_from_latest(&self, time: Option<Duration>) -> Option<Shown> {
         let now = self.replica.clock.now();
         let latest = self.base.value.latest.as_ref();
@@ -138,7 +138,7 @@ impl<'a> Round<'a> {
         self.report
     }
 
-    /// Lists the account from the position of the walk.
+    /// Lists the account from the position of a walk on.
     pub(super) fn pager_of(&self, walk: &ListWalk) -> Pager<AsReceived<ConsignmentSummary>> {
         let mut filter = ConsignmentFilter::default().page_size(self.replica.page_size);
         if let Some(from) = &walk.plan.from {
@@ -154,11 +154,10 @@ impl<'a> Round<'a> {
         RecordRead::of(read.received().optional().await)
     }
 
-    /// Reads the records that two consecutive clean full walks did not list, and removes those that the service does not
-    /// find.
+    /// Reads the rows that two clean full walks in a row did not list, and removes those that the service does not find.
     ///
-    /// A failed read does not fail the sync: the next full walk tries again. The same applies if another process writes in
-    /// the meantime, because its walk may have listed them.
+    /// A failure is not one of the sync: the next full walk asks again. The same holds if another process writes meanwhile, which may
+    /// have listed them.
     async fn confirm_absent(&mut self) -> Result<()> {
         let Some(absent) = self.base.value.absent.clone() else {
             return Ok(());
@@ -166,7 +165,7 @@ impl<'a> Round<'a> {
         let mut query = Query {
             before_generation: Some(absent.number),
             updated_from: absent.since.map(|shown| shown.0),
-            // About the order of storage in a database, which scans all rows, since no index covers this condition.
+            // As the rows stand in the tables of a database, which reads them all for this condition.
             order: Order::Sequence,
             limit: CHUNK,
             ..Query::default()
@@ -196,7 +195,7 @@ impl<'a> Round<'a> {
                     RecordRead::Found(found) | RecordRead::Gone(Some(found)) => {
                         if !found.is_as(&last_seen) {
                             let after = last_seen.as_read(&found.json);
-                            // As if a walk had listed it: it takes two more walks without it to make it absent again.
+                            // As if a walk had listed it: only two later ones make it absent again.
                             draft.write(
                                 &row.id,
                                 Some((&row, &last_seen)),
@@ -205,7 +204,7 @@ impl<'a> Round<'a> {
                             );
                         }
                     }
-                    // The service refused for some other reason; the next walk decides.
+                    // If the service refused for another reason, the next walk decides again.
                     RecordRead::Unclear(error) => is_complete &= is_answer(&error),
                 }
             }
@@ -214,7 +213,8 @@ impl<'a> Round<'a> {
             }
         }
         if !is_complete {
-            let problem = "not all absent records could be read; the next full walk tries again";
+            let problem =
+                "absent records could not all be asked for; the next full walk does so again";
             self.report.add_problem(problem.to_owned());
         }
         let mut draft = self.draft();
@@ -222,8 +222,7 @@ impl<'a> Round<'a> {
         self.commit(draft).await.map(drop)
     }
 
-    /// Reads each row, except records that the copy shows as deleted: lists that hide deleted records never show them
-    /// again.
+    /// Asks for each row, but for one that the copy shows as deleted: lists that hide deleted records will never show it.
     async fn read_absent(&mut self, mut rows: Vec<RecordRow>) -> Vec<(RecordRow, RecordRead)> {
         let deleted = ConsignmentStatus::Deleted.as_str();
         rows.retain(|row| row.keys.status.as_deref() != Some(deleted));
@@ -236,10 +235,9 @@ impl<'a> Round<'a> {
         reads.buffered(READS_AT_ONCE).collect().await
     }
 
-    /// Whether a read by id finds a record that the service lists.
+    /// Whether the service shows a record that it lists.
     ///
-    /// "Not found" has the same text as any other failure. Without this check, a service that fails every read would make
-    /// all absent records gone.
+    /// "Not found" has the text of any failure, so a service that fails to read would make every absent record gone.
     async fn shows_a_present_record(&mut self, before: u64) -> bool {
         let Ok(rows) = self.replica.store.query(&latest_first(None, CHUNK)).await else {
             return false;
@@ -251,7 +249,7 @@ impl<'a> Round<'a> {
         self.read_record(&present.id).await.is_there()
     }
 
-    /// Removes rows that are older than the retention.
+    /// Removes the rows that are too old to keep.
     async fn prune(&mut self) -> Result<()> {
         let Some(oldest) = self.back_from_latest(self.replica.kept_back()) else {
             return Ok(());
@@ -260,7 +258,7 @@ impl<'a> Round<'a> {
         loop {
             let mut draft = self.draft();
             let rows = self.replica.store.query(&query).await?.into_iter();
-            // Rows without a date sort last, and stay.
+            // Those without a date come last, and stay.
             for row in rows.filter(|row| row.keys.updated_at.is_some()) {
                 let last_seen = LocalRecord::of(&row)?;
                 let kind = ChangeKind::Pruned { last_seen };
@@ -281,8 +279,7 @@ impl<'a> Round<'a> {
         }
     }
 
-    /// Writes the draft if the stored state is unchanged; `false`: another process wrote first, and its state is now
-    /// loaded.
+    /// Writes over the state that was loaded last; `false` if another process was faster, whose state is loaded then.
     pub(super) async fn commit(&mut self, draft: Commit) -> Result<bool> {
         let store = &self.replica.store;
         let Commit {
@@ -312,7 +309,7 @@ impl<'a> Round<'a> {
     }
 }
 
-/// Rows by latest change first, optionally only those that changed before an instant.
+/// Rows with the latest change first; only those that changed before an instant.
 fn latest_first(before: Option<String>, limit: usize) -> Query {
     Query {
         order: Order::LastUpdated,
@@ -325,7 +322,7 @@ fn latest_first(before: Option<String>, limit: usize) -> Query {
     }
 }
 
-/// One write: the new state, the changes of the copy, and the report after it.
+/// What is to be written: the state, and what changes in the copy; and what the sync then has done.
 pub(super) struct Commit {
     pub(super) state: SyncState,
     pub(super) batch: Batch,
@@ -333,12 +330,12 @@ pub(super) struct Commit {
 }
 
 impl Commit {
-    /// Whether it writes or removes records.
+    /// Whether records are written or removed.
     fn has_rows(&self) -> bool {
         !self.batch.rows.is_empty() || !self.batch.removed.is_empty()
     }
 
-    /// Adds a listed or read record; `None` if the copy already has it unchanged.
+    /// Adds the record after a walk or a read; `None`: it is as the copy has it.
     pub(super) fn write(
         &mut self,
         id: &str,
@@ -363,7 +360,7 @@ impl Commit {
         Some(row)
     }
 
-    /// Removes a row, with a change for the consumers or silently.
+    /// Removes a row, and tells what happened to it, or nothing.
     fn remove(&mut self, row: RecordRow, kind: Option<ChangeKind>) {
         match kind {
             Some(kind) => drop(self.change(&row.id, row.sequence, &kind)),

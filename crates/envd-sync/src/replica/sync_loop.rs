@@ -1,4 +1,4 @@
-//! Repeats syncs: the event for each sync, and when the next one begins.
+//! Syncs again and again: what comes of each sync, and when the next one begins.
 
 use std::time::Duration;
 
@@ -7,16 +7,16 @@ use crate::error::{Error, Result};
 use crate::loop_control::{Loop, WaitEnd};
 use envd_sdk::model::Timestamp;
 
-/// The wait after a first failure. It doubles with each further failure.
+/// The wait after a first failure. It doubles with each further one.
 const FIRST_WAIT: Duration = Duration::from_secs(30);
 
 /// The longest wait after failures, unless the interval is longer.
 const LONGEST_WAIT: Duration = Duration::from_secs(15 * 60);
 
-/// The longest delay until a new login of the user is noticed. Nothing is sent without a login.
+/// How often at least a user's new login is noticed. Without a login nothing is sent.
 const LOGIN_WAIT: Duration = Duration::from_secs(60);
 
-/// An event of the replica's loop. Each says when the next sync begins, on the clock of the replica.
+/// What the loop of a replica did. Each event says when the next sync begins, on the clock of the replica.
 ///
 /// See [`Loop`] for an example.
 #[derive(Clone, Debug)]
@@ -25,15 +25,15 @@ pub enum SyncEvent {
     /// A sync ended.
     #[non_exhaustive]
     Synced {
-        /// The result.
+        /// What it did.
         report: SyncReport,
         /// When the next one begins.
         next_at: Timestamp,
     },
-    /// A sync failed. Pages already written stay.
+    /// A sync failed. What it had written stays.
     #[non_exhaustive]
     Failed {
-        /// The error.
+        /// Why.
         error: Error,
         /// When the next one begins: later after each failure, and not before the service allows it.
         next_at: Timestamp,
@@ -41,15 +41,15 @@ pub enum SyncEvent {
     /// Nothing is sent until the user has logged in again.
     #[non_exhaustive]
     LoginNeeded {
-        /// The error.
+        /// Why.
         error: Error,
-        /// When the loop checks again for a login.
+        /// When the login is looked for again.
         next_at: Timestamp,
     },
 }
 
 impl Replica {
-    /// Syncs now and after each interval until stopped. Failures do not end the loop.
+    /// Syncs now and after each interval, until it is stopped. Failures do not end it.
     pub fn run(&self, interval: Duration) -> Loop<SyncEvent> {
         self.run_with(interval, fastrand::Rng::new())
     }
@@ -82,7 +82,7 @@ fn event(result: Result<SyncReport>, next_at: Timestamp) -> SyncEvent {
     }
 }
 
-/// Decides how long the loop waits.
+/// How long the loop waits.
 struct Pace {
     interval: Duration,
     random: fastrand::Rng,
@@ -106,14 +106,14 @@ impl Pace {
             .saturating_mul(doubled)
             .min(LONGEST_WAIT.max(self.interval));
         let request = error.client();
-        // Never before the service allows it, so the jitter only adds to that time.
+        // Not before the service allows it, so the random part only adds to that.
         let told = request.and_then(envd_sdk::Error::retry_after);
         let told = told.unwrap_or_default();
         self.jittered(wait)
             .max(told.saturating_add(self.jittered(told) / 10))
     }
 
-    /// Jitter, so that programs that start at the same time do not send at the same time.
+    /// Many programs that start at the same time must not ask at the same time.
     fn jittered(&mut self, wait: Duration) -> Duration {
         let seconds = wait.as_secs_f64() * (0.8 + 0.4 * self.random.f64());
         Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)

@@ -1,4 +1,4 @@
-//! The result of a sync, and the progress of a walk.
+//! What a sync did.
 
 use std::fmt;
 
@@ -9,15 +9,15 @@ use envd_sdk::model::Timestamp;
 
 /// How the list of an account is read.
 ///
-/// In [`SyncReport::mode`], where there is an example. [`guide::sync`](mod@crate::guide::sync) says when each mode is used.
+/// In [`SyncReport::mode`], whose page has an example. See [`guide::sync`](mod@crate::guide::sync) for when which is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum SyncMode {
-    /// The complete list.
+    /// All of it.
     #[default]
     Full,
-    /// Only records that the service lists with a `fromDate`.
+    /// What the service lists with a `fromDate`.
     Incremental,
 }
 
@@ -30,7 +30,7 @@ impl fmt::Display for SyncMode {
     }
 }
 
-/// The result of one [`sync`](super::Replica::sync). `Display` puts it in words.
+/// What one [`sync`](super::Replica::sync) did. `Display` tells it in words.
 ///
 /// ```
 /// # equipment::example(async {
@@ -51,14 +51,14 @@ impl fmt::Display for SyncMode {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SyncReport {
-    /// Full if any walk of the sync was full.
+    /// Full if any walk of the sync was.
     pub mode: SyncMode,
-    /// The reason for this mode.
+    /// Why it was this mode.
     pub why: String,
-    /// Whether it continued a walk that was interrupted or that another process had begun. Unless the account is read
-    /// incrementally, changes on pages that the walk had read before this sync come with the next one.
+    /// Whether it continued a walk that stopped earlier, or that another process had begun. Unless the account is read
+    /// incrementally, what changed behind that walk before this sync comes with the next one.
     pub resumed: bool,
-    /// How many requests were made, not counting retries.
+    /// How many requests were made; one that is retried counts once.
     pub requests: u64,
     /// How many pages were read.
     pub pages: u64,
@@ -66,29 +66,29 @@ pub struct SyncReport {
     pub seen: u64,
     /// How many records are new in the copy.
     pub appeared: u64,
-    /// How many records changed in content.
+    /// How many records have another content.
     pub changed: u64,
     /// How many records were removed from the copy.
     pub gone: u64,
     /// How many records were removed from the copy because they are too old to keep.
     pub pruned: u64,
-    /// How many walks restarted because the service refused their position.
+    /// How many walks started anew because the service refused their position.
     pub restarts: u64,
-    /// All changes up to this instant are in the copy, as far as clean walks can show. A time of the service.
+    /// Everything that changed up to this instant is in the copy, as far as clean walks show; as the service showed it.
     pub watermark: Option<Timestamp>,
-    /// Whether the last walk was clean: it ended, the total stayed the same, no record came twice, and every position held
-    /// a readable record, except for gaps that earlier walks had in the same place.
+    /// Whether the last walk ended, with one total throughout, without repeated records, and without missing or unreadable ones but
+    /// for those that the walks before have met in the same place.
     pub clean: bool,
-    /// Gaps of the last walk: list positions without a readable record, and listed records with a server error in one of
-    /// their fields. The latter are not missing, so the walk may still be clean.
+    /// The places of the list without a readable record that the last walk has met, and the records that it listed with an error of
+    /// the server in one of their fields. The latter are there, so they do not keep the walk from being clean.
     pub gaps: Vec<String>,
-    /// Problems in words, at most 20.
+    /// What was wrong, at most 20 texts.
     pub problems: Vec<String>,
-    /// When the next full walk is due, on the clock of this machine; `None`: at the next sync.
+    /// When the next full walk is due, on the clock of this machine; `None`: with the next sync.
     pub next_full_walk: Option<Timestamp>,
 }
 
-/// How many problems a report holds.
+/// How many problems a report names.
 const PROBLEMS: usize = 20;
 
 impl SyncReport {
@@ -120,7 +120,7 @@ impl fmt::Display for SyncReport {
             write!(f, "; {} too old to keep", self.pruned)?;
         }
         if self.restarts > 0 {
-            write!(f, "; restarted {}", counted(self.restarts, "time"))?;
+            write!(f, "; started anew {}", counted(self.restarts, "time"))?;
         }
         if !self.gaps.is_empty() {
             write!(f, "; no readable record at: {}", self.gaps.join(", "))?;
@@ -164,6 +164,6 @@ pub struct WalkProgress {
     pub pages: u64,
     /// How many records they listed.
     pub records: u64,
-    /// The total number of records according to the service, if it states one.
+    /// How many records there are according to the service, if it says so.
     pub estimate: Option<u64>,
 }

@@ -1,5 +1,5 @@
-//! The state of the walks of an account, in one document: each write of a sync expects its version. Decides which walk
-//! comes next, whether to trust the profile of the service, and why a walk is full.
+//! What is known of the walks of an account: the document whose version each write of a sync expects. It says which walk comes next:
+//! whether the profile of the service is believed, and why a walk is full.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,10 +14,10 @@ use crate::error::Result;
 use envd_sdk::model::{Position, Timestamp};
 use envd_sdk::profile::{ComparedDate, Sourced};
 
-/// The name of the document. Its version guards every write that depends on the last change number.
+/// The name of the document; its version fences all that depends on the last number.
 pub(super) const STATE: &str = "replica";
 
-/// The format of the document. A newer version of this crate may write another one.
+/// The form of the document. A newer version of this crate may write another one.
 pub(super) const FORMAT: u32 = 3;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -26,45 +26,45 @@ pub(super) struct SyncState {
     pub(super) format: u32,
     /// The number of the next change; 0 before the first one, which is 1.
     pub(super) next_sequence: u64,
-    /// The number of the last walk that wrote anything. Full and incremental walks share one sequence.
+    /// The number of the last walk of which anything was written. Full and incremental walks share the numbers.
     pub(super) walks: u64,
     /// The number of the last walk that ended.
     pub(super) ended: u64,
-    /// When the last completed full walk began, on our clock.
+    /// When the last full walk that ended began, on our clock.
     pub(super) full_walk_at: Option<Timestamp>,
     /// The last full walk, if it was clean.
     pub(super) clean: Option<CleanWalk>,
-    /// The walk before `clean`, if both were clean, until the records missing from both have been read by id.
+    /// The one before, if both were clean, until what both did not list is read.
     pub(super) absent: Option<CleanWalk>,
     /// Everything that changed up to this instant is in the copy.
     pub(super) watermark: Option<Shown>,
-    /// The watermark after the last full walk.
+    /// The watermark that the last full walk left.
     pub(super) full_watermark: Option<Shown>,
-    /// The latest change that any list has shown.
+    /// The greatest instant that any list has shown.
     pub(super) latest: Option<Shown>,
-    /// The gaps of the last full walk and of the incremental walks since.
+    /// The gaps that the last full walk and the incremental ones since have met.
     pub(super) gaps: BTreeSet<String>,
-    /// Why the profile is no longer trusted.
+    /// Why the profile is not believed.
     pub(super) refuted: Option<Refutation>,
     /// The walk in progress.
     pub(super) walk: Option<ListWalk>,
 }
 
-/// A full walk that listed all records changed at or after `since`, or all records.
+/// A full walk that listed all records that changed last at an instant or later, or all.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct CleanWalk {
     pub(super) number: u64,
     pub(super) since: Option<Shown>,
 }
 
-/// The instant of a last change that the server has shown, in UTC, as a text that sorts by time. The zone in which the
-/// server wrote it does not matter.
+/// The instant of a last change that the server has shown, in UTC: its order as text is the order in time. In which zone it was
+/// written makes no difference.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Shown(pub(super) String);
 
 impl Shown {
-    /// `None` if the text is not an instant; `None` sorts before all instants.
+    /// `None` when the text is no instant, which is before all that are.
     pub(super) fn new(text: &Timestamp) -> Option<Self> {
         instant_key(text).map(Self)
     }
@@ -74,7 +74,7 @@ impl Shown {
     }
 }
 
-/// A walk over the list of an account: its position, and its faults so far.
+/// A walk over the list of an account: how far it has come, and what was wrong with it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct ListWalk {
@@ -84,38 +84,37 @@ pub(super) struct ListWalk {
     pub(super) begun: Timestamp,
     /// Where the next page starts.
     pub(super) position: Position,
-    /// The new watermark, if the walk turns out to have missed nothing.
+    /// The watermark, if the walk turns out to have missed nothing.
     pub(super) candidate: Option<Shown>,
-    /// The latest change on all its pages.
+    /// The greatest instant on all its pages.
     pub(super) greatest: Option<Shown>,
-    /// The total on the last page that has one.
+    /// The total of the last page that states one.
     pub(super) total: Option<i64>,
     pub(super) pages: u64,
     /// How many records it listed.
     pub(super) seen: u64,
     pub(super) faults: Faults,
-    /// The gaps of this walk; at most [`GAPS`].
+    /// The gaps that it has met; at most [`GAPS`].
     pub(super) gaps: BTreeSet<String>,
-    /// The records that it listed with a server error in one of their fields; at most [`GAPS`]. They are not missing.
+    /// The records that it listed with an error of the server in them; at most [`GAPS`]. None of them is missing.
     pub(super) incomplete: BTreeSet<String>,
     /// The last record before the next page, and how many gaps follow it.
     last: Option<String>,
     open: usize,
 }
 
-/// The reasons why a walk is not clean.
+/// What keeps a walk from being clean.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Faults {
     pub(super) total_grew: bool,
     pub(super) total_fell: bool,
     pub(super) repeated: u64,
-    /// Gaps that the previous walk did not have in the same place, counted at the end, and server errors that name no known
-    /// place.
+    /// Gaps that the walk before has not met in the same place, as its end shows, and errors of the server that name no place.
     pub(super) unknown_gaps: u64,
 }
 
-/// How many gaps a walk remembers.
+/// How many gaps of a list are known.
 const GAPS: usize = 100;
 
 impl ListWalk {
@@ -123,17 +122,16 @@ impl ListWalk {
         self.faults == Faults::default()
     }
 
-    /// Whether it listed every record that existed when it began, except for known gaps. A record that is added pushes
-    /// others to a later page, where they come again; a record that is removed pulls others to a page already read.
+    /// Whether it listed everything that was there when it began, but for known gaps. Records that arrive push others to a later
+    /// page, where they come again; one that leaves pulls others to a page that was read.
     pub(super) fn missed_nothing(&self) -> bool {
         let faults = &self.faults;
         let has_slid = faults.total_fell || faults.repeated > 0 && !faults.total_grew;
         !has_slid && faults.unknown_gaps == 0
     }
 
-    /// A change that this walk should have listed and did not: it had been shown before, and a service that compares the
-    /// time of the last change lists it or a later one. Considers walks of one page only, since only a single page is a
-    /// snapshot of the list.
+    /// The change that a service that compares the last change had to list: it was shown before, and neither it nor a later one was
+    /// listed. Only one page shows the list as it was at one moment.
     pub(super) fn unlisted(&self) -> Option<&Shown> {
         let is_moment = self.plan.full.is_none() && self.pages == 1 && self.missed_nothing();
         let candidate = self.candidate.as_ref().filter(|_| is_moment);
@@ -145,7 +143,7 @@ impl ListWalk {
         updated.is_some() && updated < self.plan.horizon.as_ref()
     }
 
-    /// Adds a list position without a readable record. `id` is its id, if that much is readable.
+    /// A place of the list without a readable record; its id, if that is readable.
     pub(super) fn add_gap(&mut self, id: Option<&str>) {
         match id {
             Some(id) => self.name_gap(format!("the record {id}")),
@@ -153,7 +151,7 @@ impl ListWalk {
         }
     }
 
-    /// Adds a listed record with a server error in one of its fields.
+    /// A record that is there, with an error of the server in one of its fields.
     pub(super) fn add_incomplete(&mut self, id: &str) {
         if self.incomplete.len() < GAPS {
             self.incomplete
@@ -161,7 +159,7 @@ impl ListWalk {
         }
     }
 
-    /// Names the gaps since the last record by the records before and after; `None`: the list ends.
+    /// Names the gaps since the last record by both neighbours; `None`: the list ends.
     pub(super) fn close_gaps(&mut self, next: Option<&str>) {
         for number in 1..=std::mem::take(&mut self.open) {
             let last = self.last.as_deref().unwrap_or("the beginning");
@@ -179,7 +177,7 @@ impl ListWalk {
         }
     }
 
-    /// Ends the list. Gaps in `known` are not counted as faults.
+    /// The end of the list: gaps that were met before are known.
     pub(super) fn end(&mut self, known: &BTreeSet<String>) {
         self.close_gaps(None);
         self.faults.unknown_gaps += self.gaps.difference(known).count() as u64;
@@ -187,7 +185,7 @@ impl ListWalk {
 }
 
 impl SyncState {
-    /// Loads the state of an account.
+    /// Reads the document of an account.
     pub(super) async fn load(store: &AccountStore) -> Result<VersionedDocument<Self>> {
         let Some(stored) = store.load::<Self>(STATE).await? else {
             let mut state = VersionedDocument::<Self>::default();
@@ -203,14 +201,14 @@ impl SyncState {
         self.next_sequence.saturating_sub(1)
     }
 
-    /// Whether only the numbers of walks differ. They need no write after a walk that found nothing new.
+    /// Whether nothing differs but the numbers of walks, which do not matter after a walk that found nothing new.
     pub(super) fn says_the_same(&self, other: &Self) -> bool {
         let mut numbered = self.clone();
         (numbered.walks, numbered.ended) = (other.walks, other.ended);
         numbered == *other
     }
 
-    /// Creates a walk that begins now.
+    /// A walk that begins now.
     pub(super) fn begin(&self, plan: WalkPlan, begun: Timestamp) -> ListWalk {
         ListWalk {
             number: self.walks + 1,
@@ -245,9 +243,9 @@ impl SyncState {
             ..before
         });
         self.clean = clean;
-        // If records moved between pages, the next walk sets the watermark.
+        // What slid over the edge of a page is for the next walk.
         if walk.missed_nothing() {
-            // At most the latest change of this walk, since the record behind the candidate may be gone; never from a later page.
+            // The record with the greatest instant may be gone, so it is that of this walk, and still none of a later page.
             let dates = walk.candidate.clone().zip(walk.greatest.clone());
             self.watermark = dates.map(|(candidate, greatest)| candidate.min(greatest));
             self.full_watermark.clone_from(&self.watermark);
@@ -256,10 +254,10 @@ impl SyncState {
     }
 }
 
-/// How long incremental walks may replace a full walk.
+/// How long incremental walks may replace a full one.
 pub(super) const FULL_WALK_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The profile entry that says which date `fromDate` compares.
+/// The entry of the profile that says which date `fromDate` compares.
 pub(super) type DateEntry = Sourced<Option<ComparedDate>>;
 
 /// How a walk reads the list.
@@ -268,16 +266,16 @@ pub(super) type DateEntry = Sourced<Option<ComparedDate>>;
 pub(super) struct WalkPlan {
     /// Why it is full; `None`: it is incremental.
     pub(super) full: Option<FullReason>,
-    /// The `fromDate`; `None`: all pages are read.
+    /// The `fromDate`, unless all pages are read.
     pub(super) from: Option<Timestamp>,
-    /// Records last changed before this are not copied.
+    /// A record that changed last before is not copied.
     pub(super) horizon: Option<Shown>,
 }
 
-/// The record whose change shows that the profile is wrong for this account.
+/// The record that shows that the profile does not hold for the account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Refutation {
-    /// The refuted profile entry. Another entry is trusted again.
+    /// What the profile says. Another entry is believed again.
     pub(super) entry: DateEntry,
     pub(super) record: String,
     pub(super) changed: Timestamp,
@@ -289,12 +287,12 @@ pub(super) struct Refutation {
 pub(super) enum FullReason {
     /// The profile names no date.
     DateUnknown,
-    /// The profile names another date than the last change.
+    /// It names another date than that of the last change.
     AnotherDate,
     Refuted(Refutation),
     First,
     Requested,
-    /// The previous incremental walk did not list this change.
+    /// The incremental walk before did not list this change.
     Unlisted(Shown),
     NoWatermark,
     Due,
@@ -325,7 +323,7 @@ impl fmt::Display for FullReason {
                 );
             }
             Self::NoWatermark => {
-                "no full walk so far was complete, with dates near the clock of this machine"
+                "no full walk so far was complete and had a date of a last change near that of this machine"
             }
             Self::Due => "the last full walk is too long ago",
         })
@@ -349,7 +347,7 @@ impl WalkPlan {
 }
 
 impl SyncState {
-    /// Why the next walk is full; `None`: it is incremental. `wanted` is a reason that is not in the state.
+    /// Why the next walk is full; `None`: it is incremental. `wanted` is a reason beside the state.
     pub(super) fn full_reason(
         &self,
         entry: &DateEntry,
@@ -371,13 +369,13 @@ impl SyncState {
         if wanted.is_some() || self.start_date(overlap).is_none() {
             return wanted.or(Some(FullReason::NoWatermark));
         }
-        // If the clock was set back, the last full walk may be in the future.
+        // After the clock was set back, the time of the last full walk may be in the future.
         let age = walked.to_time().and_then(|at| now.duration_since(at).ok());
         let is_due = age.is_none_or(|age| age >= FULL_WALK_EVERY);
         is_due.then_some(FullReason::Due)
     }
 
-    /// Plans a walk for this reason, back to a horizon.
+    /// A walk for this reason, back to a horizon.
     pub(super) fn plan(
         &self,
         full: Option<FullReason>,
@@ -387,7 +385,7 @@ impl SyncState {
         use FullReason::{AnotherDate, DateUnknown, Refuted, Unlisted};
         let from = match &full {
             None => self.start_date(overlap),
-            // It is not certain which date the service compares, so read all pages.
+            // What the date means is not certain.
             Some(DateUnknown | AnotherDate | Refuted(_) | Unlisted(_)) => None,
             Some(_) => horizon.as_ref().map(Shown::at),
         };
@@ -404,11 +402,11 @@ impl SyncState {
         Some(watermark.checked_sub(overlap)?.into())
     }
 
-    /// Whether a listed record refutes the profile. `before` is the date of the record in the copy.
+    /// Whether a listed record shows that the profile does not hold. `before` is the date by which the copy holds it.
     ///
-    /// It does if incremental walks should have listed the change and no later one would: the change came after the
-    /// watermark of the last full walk, and earlier than the current watermark minus the overlap. It also does if this walk
-    /// is full because the previous incremental walk did not list this change.
+    /// It does if incremental walks had to list that change, and no later one would: it came after the watermark of the last full
+    /// walk, and longer than the overlap before the watermark of now. Or the incremental walk before did not list it, which is why
+    /// this one is full.
     pub(super) fn has_missed(
         &self,
         plan: &WalkPlan,
@@ -454,7 +452,7 @@ mod tests {
         assert_eq!(walk.unlisted(), at(darwin).as_ref());
     }
 
-    /// The variant with this stored name; `-`: none.
+    /// A variant by the name under which it is stored; `-`: none.
     fn named<T: serde::de::DeserializeOwned>(name: &str) -> Option<T> {
         let is_some = name != "-";
         is_some.then(|| serde_json::from_value(name.into()).unwrap())

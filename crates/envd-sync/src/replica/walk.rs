@@ -1,4 +1,4 @@
-//! Walks over the list: what each page changes in the copy, and when it is written. One page is one write.
+//! Walks over the list, page by page, each page in one write: what a page means for the copy, and when it is written.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -19,17 +19,17 @@ use envd_sdk::model::{ConsignmentSummary, Position};
 use envd_sdk::profile::ComparedDate;
 use envd_sdk::{Page, Pager};
 
-/// One page of the list, as received JSON.
+/// One page of the list, as it was received.
 type ReceivedPage = Page<AsReceived<ConsignmentSummary>>;
 
-/// The records of a page that the copy already holds, by id.
+/// By id, what the copy holds of the records of a page.
 type HeldRecords = HashMap<String, (RecordRow, LocalRecord)>;
 
-/// The records that were read by id; `None` if the service lists the record but does not show it.
+/// By id, the records that were read once more; `None` for one that the service does not show.
 type Reads = HashMap<String, Option<LocalRecord>>;
 
 impl Round<'_> {
-    /// Runs a walk to its end; `None` if it has to start again or another process has continued it.
+    /// Takes a walk to its end; `None`: it has to begin again, or another process has gone on with it.
     pub(super) async fn walk(&mut self, walk: ListWalk) -> Result<Option<ListWalk>> {
         let mut pager = self.pager_of(&walk);
         let walked = self.walk_pages(walk, &mut pager).await;
@@ -42,7 +42,7 @@ impl Round<'_> {
         mut walk: ListWalk,
         pager: &mut Pager<AsReceived<ConsignmentSummary>>,
     ) -> Result<Option<ListWalk>> {
-        // Listed records without a new `generation` so far: an incremental walk writes nothing until it finds a change.
+        // What the walk has listed and not marked: an incremental walk writes nothing as long as there is nothing new.
         let mut unmarked = HashSet::new();
         loop {
             let page = match next_page(pager).await {
@@ -53,7 +53,7 @@ impl Round<'_> {
                         return Err(error);
                     }
                     self.report.restarts += 1;
-                    let problem = format!("the list was read again from its start: {error}");
+                    let problem = format!("the walk started anew: {error}");
                     self.report.add_problem(problem);
                     let mut draft = self.draft();
                     draft.state.walk = None;
@@ -80,7 +80,7 @@ impl Round<'_> {
         }
     }
 
-    /// Writes the changes of a page, if there are any; `None`: another process wrote in the meantime.
+    /// Writes what a page changes, unless it is nothing; `None`: another process wrote meanwhile.
     async fn take(
         &mut self,
         mut walk: ListWalk,
@@ -120,7 +120,7 @@ impl Round<'_> {
         Ok(self.commit(draft).await?.then_some(walk))
     }
 
-    /// The copied records that a page lists.
+    /// What the copy holds of the records of a page.
     async fn held(&self, listed: &[ListedRecord]) -> Result<HeldRecords, StoreError> {
         let ids: Vec<String> = listed.iter().map(|listed| listed.id.clone()).collect();
         let rows = self.replica.store.rows(&ids).await?.into_iter();
@@ -131,8 +131,8 @@ impl Round<'_> {
         held.collect()
     }
 
-    /// Reads the new and changed records of a page by id, if all fields are copied. If the service refuses to show one, the
-    /// next full walk tries again.
+    /// Reads the new and changed records of a page once more, if all fields are copied. If the service refused to show one, a full
+    /// walk tries again.
     async fn read_changed(
         &mut self,
         listed: &[ListedRecord],
@@ -157,7 +157,7 @@ impl Round<'_> {
         let reads: Reads = reads.buffer_unordered(READS_AT_ONCE).try_collect().await?;
         for (id, _) in reads.iter().filter(|(_, read)| read.is_none()) {
             self.report.add_problem(format!(
-                "the service lists the record {id} but does not show all its fields"
+                "the service lists the record {id} and does not show it with all fields"
             ));
         }
         Ok(reads)
@@ -178,13 +178,13 @@ async fn next_page(pager: &mut Pager<AsReceived<ConsignmentSummary>>) -> Result<
     // OK because a list without records has one page, and none is requested after the last one.
     let page = page.ok_or_else(|| Error::Reply("the list of consignments has no page"))?;
     if page.next.is_none() {
-        // Checks whether the list ends here or cannot be read further. Sends no request.
+        // Whether the list ends here or cannot be read further; without a request.
         pager.next_page().await?;
     }
     Ok(page)
 }
 
-/// One record with the fields of the list.
+/// One record as a list shows it.
 #[derive(Debug)]
 struct ListedRecord {
     id: String,
@@ -193,7 +193,7 @@ struct ListedRecord {
 }
 
 impl ListedRecord {
-    /// `None` if it has no id. The number cannot replace it: a draft may get its number later.
+    /// `None`: it has no id. A number is no substitute: a draft may have none, and get one later.
     fn new(received: AsReceived<ConsignmentSummary>) -> Option<Self> {
         let (record, json) = received.into_parts();
         let id = record.id.filter(|id| !id.as_str().is_empty())?;
@@ -206,15 +206,15 @@ impl ListedRecord {
         })
     }
 
-    /// True if the copy agrees with the list, the date of the last change included. The copy may have more fields.
+    /// Whether the copy, which may have more fields, agrees with the list, the date of the last change included.
     fn is_as(&self, copy: &LocalRecord) -> bool {
         let is_dated_as = copy.updated_at() == self.record.updated_at();
         is_dated_as && !differs_from_summary(&copy.value(), &self.record.value())
     }
 
-    /// The record to write into the copy.
+    /// The record as the copy is to hold it.
     fn received(&self, copy: Option<&LocalRecord>, reads: &Reads) -> LocalRecord {
-        // The copy has the same state, so its extra fields are still valid.
+        // All fields that a copy has more are still those of this state.
         let copy = copy.filter(|copy| copy.depth() == Depth::Full && self.is_as(copy));
         let read = reads.get(&self.id).and_then(Option::as_ref);
         read.or(copy).unwrap_or(&self.record).clone()
@@ -222,7 +222,7 @@ impl ListedRecord {
 }
 
 impl Commit {
-    /// Records the first listed record that refutes the profile.
+    /// Notes the first record of a page that shows that the profile does not hold.
     fn refute(
         &mut self,
         replica: &Replica,
@@ -254,7 +254,7 @@ impl Commit {
         }
     }
 
-    /// Adds the changes of a page. `unmarked` holds records that the walk has listed but not yet written.
+    /// What a page changes in the copy. `unmarked` is what the walk has listed without a write.
     fn list(
         &mut self,
         page: &[ListedRecord],
@@ -292,7 +292,7 @@ impl ListWalk {
         let gaps: Vec<_> = gaps
             .map(|(at, error)| (at, error.and_then(id_of)))
             .collect();
-        // The id at each index of the page; `None` where it cannot be read.
+        // The id at each place of the page, where it can be read.
         let (mut gaps, mut places, mut listed) =
             (gaps.into_iter().peekable(), Vec::new(), Vec::new());
         for (index, received) in page.records.into_iter().enumerate() {
@@ -344,6 +344,6 @@ impl ListWalk {
     }
 }
 
-/// Ignore dates further ahead of our clock than this: as a watermark, such a date would hide all changes until that day.
-/// Clocks may differ by some days.
+/// A time further ahead of our clock than this is none of a change that was made: as a watermark it would hide all changes until
+/// that day. Clocks may be some days apart.
 const AHEAD: TimeDelta = TimeDelta::days(7);

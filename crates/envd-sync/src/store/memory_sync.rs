@@ -12,8 +12,8 @@ use super::rows::{Batch, ChangeRange, ChangeRow, Document, Query, RecordRow};
 use super::{Order, StoreError, SyncStore};
 use crate::locked::lock;
 
-/// Keeps copies in memory while the process lives: for tests, and for programs that copy the account again at each start.
-/// Clones share their content.
+/// Keeps copies in memory, for as long as the process lives: for tests, and for programs that copy again at each start.
+/// Clones share what they keep.
 ///
 /// ```
 /// # equipment::example(async {
@@ -31,7 +31,7 @@ use crate::locked::lock;
 #[derive(Clone, Default)]
 pub struct MemorySync(Arc<Mutex<HashMap<String, Copied>>>);
 
-/// The content of one account.
+/// What one account has.
 #[derive(Clone, Default)]
 struct Copied {
     documents: BTreeMap<String, Document>,
@@ -46,7 +46,7 @@ impl MemorySync {
         Self::default()
     }
 
-    /// A separate store with the same content, as a backup would have.
+    /// What a backup of it would hold.
     #[cfg(test)]
     pub(crate) fn duplicate(&self) -> Self {
         Self(Mutex::new(self.accounts().clone()).into())
@@ -199,7 +199,7 @@ fn meets(query: &Query, row: &RecordRow) -> bool {
             .is_none_or(|up_to| row.sequence <= up_to)
 }
 
-/// The sort key of a row.
+/// What tells the place of a row in an order.
 type OrderKey<'a> = (Reverse<Option<&'a str>>, u64, &'a str);
 
 /// `None` is less than any text, so in reverse it comes last.

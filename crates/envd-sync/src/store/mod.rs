@@ -1,14 +1,14 @@
-//! The stores for copies, outboxes and question lists. Authors of other stores implement [`SyncStore`], and check it with
+//! Where copies, outboxes and question lists are kept: the stores, and [`SyncStore`] for authors of further ones, who check theirs with
 //! `check_sync_store` (feature `laws`).
 //!
 //! | store | crate | for |
 //! | --- | --- | --- |
-//! | [`MemorySync`] | this one | tests, and programs that copy the account again at each start |
+//! | [`MemorySync`] | this one | tests, and programs that copy again at each start |
 //! | `SqliteSync` | this one, feature `sqlite` | one machine: a file that several processes use |
 //! | `PostgresSync` | [`envd-postgres`](envd_sdk#companions) | many hosts and thousands of accounts |
 //!
-//! No store encrypts its data. If a lost disk or a backup must reveal nothing, encrypt the disk or the volume of the
-//! database; `pgcrypto` does not help, since the store looks rows up by their columns.
+//! None of them encrypts what it keeps. Where a lost disk or a backup must show nothing, encrypt the disk or the volume of the
+//! database; `pgcrypto` is no help, since the store looks rows up by their columns.
 
 #[cfg(feature = "laws")]
 mod laws;

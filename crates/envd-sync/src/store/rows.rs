@@ -1,23 +1,23 @@
-//! The types that a [`SyncStore`](super::SyncStore) stores, and its queries: for authors of stores. Applications do not
-//! need them.
+//! What a [`SyncStore`](super::SyncStore) keeps, and how it is queried: for authors of stores. Applications do not need these types.
 //!
-//! Their fields are public, and no type is `non_exhaustive`, so that a store can build and match them; a minor release of
-//! this crate may change them. `Debug` shows only ids, names, versions and lengths: the rest is users' data.
+//! Their fields are public and none of them is `non_exhaustive`, so that a store can build and match them; a minor release of this crate
+//! may change them. `Debug` shows ids, names, versions and lengths: what else they hold is what users entered.
 
 use serde::{Deserialize, Serialize};
 
-/// One record of the copy, as a store holds it. Applications read a [`LocalRecord`](crate::replica::LocalRecord).
+/// One record of the copy, as a store keeps it. A program reads a
+/// [`LocalRecord`](crate::replica::LocalRecord).
 ///
-/// A store returns the payload unchanged, looks rows up by id and keys, and interprets nothing.
+/// A store keeps the payload as it is, looks up by the id and the keys, and interprets nothing.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct RecordRow {
     /// The id, unique in its account.
     pub id: String,
-    /// The number of the record's last change. Unique in the account.
+    /// The number of the record's last change. Unique in the account: no two rows have the same.
     pub sequence: u64,
-    /// The number of the last walk that marked the record as listed.
+    /// The number of the last full walk that listed the record.
     pub generation: u64,
-    /// The columns for queries.
+    /// What rows are looked up by.
     pub keys: RowKeys,
     /// JSON.
     pub payload: String,
@@ -25,7 +25,7 @@ pub struct RecordRow {
 
 debug_shows!(RecordRow, |it| id: it.id, sequence: it.sequence, generation: it.generation, length: it.payload.len());
 
-/// The columns that queries compare; `None` where the record has no such value.
+/// What rows are looked up by; `None` where the record has no such value.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RowKeys {
@@ -41,16 +41,17 @@ pub struct RowKeys {
     pub destination_pic: Option<String>,
     /// The day of the movement, `yyyy-MM-dd`.
     pub movement_day: Option<String>,
-    /// The instant of the last update in UTC, as a text that sorts by time: `yyyy-MM-ddTHH:mm:ss`, then, if there is a
-    /// fraction, a dot and its digits without trailing zeros.
+    /// The instant of the last update in UTC, in a form whose order as text is the order in time:
+    /// `yyyy-MM-ddTHH:mm:ss`, then a dot and the digits of the fraction without trailing zeros, if there are any.
     pub updated_at: Option<String>,
 }
 
 debug_shows!(RowKeys, |it| status: it.status, updated_at: it.updated_at);
 
-/// The conditions, order and limit of a read. Applications use a [`LocalQuery`](crate::replica::LocalQuery).
+/// Which rows a store reads. A program asks with a [`LocalQuery`](crate::replica::LocalQuery).
 ///
-/// A condition that is `None` holds for all rows. A row without the value does not meet a condition that is set.
+/// A condition that is `None` holds for all rows; a row without the value does not meet a condition
+/// that is set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
     /// Equal to [`RowKeys::status`].
@@ -61,28 +62,28 @@ pub struct Query {
     pub number: Option<String>,
     /// Equal to [`RowKeys::origin_pic`] or to [`RowKeys::destination_pic`].
     pub pic: Option<String>,
-    /// The least [`RowKeys::movement_day`].
+    /// At most [`RowKeys::movement_day`].
     pub movement_from: Option<String>,
-    /// The greatest [`RowKeys::movement_day`].
+    /// At least [`RowKeys::movement_day`].
     pub movement_to: Option<String>,
-    /// The least [`RowKeys::updated_at`].
+    /// At most [`RowKeys::updated_at`].
     pub updated_from: Option<String>,
-    /// The [`RecordRow::generation`] is less than this.
+    /// Greater than [`RecordRow::generation`].
     pub before_generation: Option<u64>,
-    /// The greatest [`RecordRow::sequence`].
+    /// At least [`RecordRow::sequence`].
     pub up_to_sequence: Option<u64>,
     /// The order.
     pub order: Order,
-    /// Only rows after this position in the order.
+    /// Only rows that come after this position in the order.
     pub after: Option<LocalPosition>,
-    /// The maximum number of rows.
+    /// How many rows at most.
     pub limit: usize,
 }
 
-/// A position in the copy: after a record, even if that record no longer exists. It can be stored as JSON.
+/// A position in the copy: after a record, whether or not it is still there. It can be stored as JSON.
 ///
-/// Records added before the position do not appear on later pages, and no record moves because of others. With an order by
-/// date, a record that changes between two pages may move: use [`Order::Id`] to see each record once.
+/// Records that appear before it are not on the pages after it, and no record moves because of others. One that changes
+/// while pages are read may move in an order by its date: read by [`Order::Id`] to see each record once.
 ///
 /// See [`Replica::consignments`](crate::replica::Replica::consignments) for an example.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,25 +110,25 @@ impl From<&RecordRow> for LocalPosition {
 
 /// The order of rows.
 ///
-/// Applications set it with [`LocalQuery::order`](crate::replica::LocalQuery::order). See
+/// A program asks for one with [`LocalQuery::order`](crate::replica::LocalQuery::order). See
 /// [`Replica::consignments`](crate::replica::Replica::consignments) for an example.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
     /// By [`RecordRow::id`], as bytes.
     #[default]
     Id,
-    /// By [`RowKeys::updated_at`], latest first, rows without one last; then by id.
+    /// By [`RowKeys::updated_at`], the latest first, and those without one last; then by id.
     LastUpdated,
     /// By [`RecordRow::sequence`].
     Sequence,
 }
 
-/// One change, as a store holds it. Applications read a [`Change`](crate::replica::Change).
+/// One change, as a store keeps it. A program reads a [`Change`](crate::replica::Change).
 #[derive(Clone, PartialEq, Eq)]
 pub struct ChangeRow {
-    /// The number of the change. Unique in the account, and never reused.
+    /// The number of the change. Unique in the account, and never used again.
     pub sequence: u64,
-    /// The number of the previous change of the same record; 0 if it is the first.
+    /// The number of the change of the same record before this one; 0 for the first.
     pub previous: u64,
     /// The record.
     pub id: String,
@@ -138,13 +139,13 @@ pub struct ChangeRow {
 debug_shows!(ChangeRow, |it|
     id: it.id, sequence: it.sequence, previous: it.previous, length: it.payload.len());
 
-/// A range of changes.
+/// Which changes are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeRange {
-    /// Changes with a greater [`sequence`](ChangeRow::sequence), in this order.
+    /// Those with a greater [`sequence`](ChangeRow::sequence), in its order.
     After(u64),
-    /// Changes that replaced a state of an earlier moment: [`previous`](ChangeRow::previous) is greater than `after` and at
-    /// most `up_to`, and [`sequence`](ChangeRow::sequence) is greater than `up_to`. In the order of `previous`.
+    /// Those that replace what was known at a moment: [`previous`](ChangeRow::previous) is greater than `after` and at most
+    /// `up_to`, and [`sequence`](ChangeRow::sequence) is greater than `up_to`. In the order of `previous`.
     Replacing {
         /// Exclusive.
         after: u64,
@@ -153,12 +154,12 @@ pub enum ChangeRange {
     },
 }
 
-/// A named text, such as the state of an account's walks or the position of a consumer.
+/// A small text under a name: what is known of the walks of an account, the position of a consumer.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Document {
     /// The name, unique in its account.
     pub name: String,
-    /// 1 at first, and 1 more with each write. A document that is removed and written again starts at 1.
+    /// 1 when it is written first, and 1 more with each write. A document that was removed starts again at 1.
     pub version: u64,
     /// JSON.
     pub text: String,
@@ -166,26 +167,25 @@ pub struct Document {
 
 debug_shows!(Document, |it| name: it.name, version: it.version, length: it.text.len());
 
-/// A write of several parts, which a store applies atomically.
+/// What a store writes whole or not at all.
 ///
 /// A store applies the parts in the order of the fields.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Batch {
-    /// The versions that documents must have for the batch to be written; 0: the document must not exist.
+    /// The versions that documents must have for anything to be written; 0: there is no such document.
     pub expected: Vec<(String, u64)>,
-    /// Documents to write, by name; `None` removes. If a name comes several times, the last one counts; the same holds for
-    /// rows.
+    /// Documents to write, by name; `None` removes it. Of several with one name the last one counts, as of rows.
     pub documents: Vec<(String, Option<String>)>,
-    /// Rows to write. A row with the same id is replaced.
+    /// Rows to write. One with the same id is replaced.
     pub rows: Vec<RecordRow>,
-    /// Rows that a walk listed unchanged, by id: only their [`RecordRow::generation`] changes, to this number. Ids without
-    /// a row are ignored.
+    /// Rows that a walk listed and found unchanged, by id: only [`RecordRow::generation`] becomes this one. An id without a row is
+    /// passed over.
     pub seen: Option<(u64, Vec<String>)>,
     /// Rows to remove, by id.
     pub removed: Vec<String>,
     /// Changes to add.
     pub changes: Vec<ChangeRow>,
-    /// Removes all changes up to this [`sequence`](ChangeRow::sequence), since every consumer has received them.
+    /// The changes up to this [`sequence`](ChangeRow::sequence), which every consumer knows, are removed.
     pub forget_changes: Option<u64>,
 }
 
@@ -198,8 +198,8 @@ debug_shows!(Batch, |it|
     changes: it.changes,
     forget_changes: it.forget_changes);
 
-/// The first text after all texts with a prefix, in the order of their bytes; `None` if there is none. With an index on
-/// names, a store finds the names with a prefix between the two.
+/// The first text after all that begin with a prefix, in the order of their bytes; `None` if nothing comes after them. A store whose
+/// names have an index finds those of a prefix between the two.
 ///
 /// ```
 /// use envd_sync::store::rows::first_after;

@@ -1,4 +1,4 @@
-//! The trait that stores implement.
+//! The interface of stores.
 
 use std::sync::Arc;
 
@@ -7,9 +7,9 @@ use async_trait::async_trait;
 use super::rows::{Batch, ChangeRange, ChangeRow, Document, Query, RecordRow};
 use envd_sdk::auth::StoreError;
 
-/// Stores rows, changes and small documents of accounts, separately for each account. It interprets none of them.
+/// Keeps the copies of accounts: rows, changes and small documents, apart for each account. It interprets none of them.
 ///
-/// Applications choose a store from [this module](super) or `PostgresSync`, optionally behind an [`Arc`]:
+/// Applications choose one of [this module](super) or `PostgresSync`, also behind an [`Arc`]:
 ///
 /// ```
 /// # equipment::example(async {
@@ -31,19 +31,18 @@ use envd_sdk::auth::StoreError;
 ///
 /// This trait and the types of [`rows`](super::rows) may change in a minor release of this crate.
 ///
-/// The main rule is that of [`commit`](Self::commit): a [`Batch`] is written completely or not at all, and only if all
-/// documents have the expected versions. Several processes may use a store at the same time, without a lock between them.
-/// All rules ("laws") are listed at `check_sync_store`, which the feature `laws` adds: call it in your own tests.
+/// The first rule is that of [`commit`](Self::commit): a [`Batch`] is written whole or not at all, and not at all unless all documents
+/// have the expected versions. Several processes may use a store at the same time, with no lock between them. The laws in full are those
+/// of `check_sync_store`, which the feature `laws` adds: call it in a test of yours.
 ///
-/// An account is an arbitrary text. Names, ids and payloads are arbitrary texts too; a store that cannot hold a NUL
-/// character, or a number above [`i64::MAX`], fails and writes nothing. The future of any call may be dropped before it
-/// ends.
+/// An account is any text, without meaning for the store. Names, ids and payloads are any text as well; a store that cannot keep a NUL
+/// character, or a number above [`i64::MAX`], fails and writes nothing. The future of any call may be dropped before it ends.
 ///
-/// A method fails with a [`StoreError`]: its [kind](StoreError::kind) says what the user can do, and its text is safe to
-/// log. After [`Unreachable`](super::StoreErrorKind::Unreachable) and [`LockTimeout`](super::StoreErrorKind::LockTimeout)
-/// the callers try again later.
+/// A method fails with a [`StoreError`]: its [kind](StoreError::kind) tells a user what to do, and its text is safe to log. After
+/// [`Unreachable`](super::StoreErrorKind::Unreachable) and [`LockTimeout`](super::StoreErrorKind::LockTimeout) the callers try again
+/// later.
 ///
-/// A store that wraps another one, and its test:
+/// A store around another one, and its test:
 ///
 /// ```
 /// use std::sync::Arc;
@@ -105,20 +104,20 @@ use envd_sdk::auth::StoreError;
 pub trait SyncStore: Send + Sync + 'static {
     /// The documents of an account with names that begin with `prefix`, ordered by the bytes of their names.
     ///
-    /// The prefix is compared literally: `%` and `_` have no meaning. An empty prefix finds all documents.
+    /// The prefix is compared letter by letter: `%` and `_` have no meaning. An empty one finds all documents.
     async fn documents(&self, account: &str, prefix: &str) -> Result<Vec<Document>, StoreError>;
 
-    /// The rows with these ids, in any order. Ids without a row are skipped.
+    /// The rows with these ids, in any order, without those that are not there.
     async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<RecordRow>, StoreError>;
 
-    /// The rows that meet all conditions of a query, in its order: the first [`limit`](Query::limit) rows after
+    /// The rows that meet all conditions of a query, in its order, at most [`limit`](Query::limit) of those that come after
     /// [`after`](Query::after).
     ///
-    /// The row of `after` may have been removed or changed: the position is its id, sequence and keys as given. Rows that
-    /// do not move in the order appear exactly once in the pages of a query, whatever is written between the pages.
+    /// The row of `after` may be gone or changed: its id, sequence and keys as given are the position. Rows that stay where they are
+    /// in the order are shown once by the pages of a query, whatever is written between two pages.
     async fn query(&self, account: &str, query: &Query) -> Result<Vec<RecordRow>, StoreError>;
 
-    /// The number of rows that meet all conditions of a query, regardless of its `after` and `limit`.
+    /// The number of rows that meet all conditions of a query, whatever its `after` and `limit`.
     async fn count(&self, account: &str, query: &Query) -> Result<u64, StoreError>;
 
     /// The first `limit` changes of a range, in its order.
@@ -129,17 +128,15 @@ pub trait SyncStore: Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<ChangeRow>, StoreError>;
 
-    /// Writes a batch and returns `true`; or writes nothing and returns `false` if a document does not have its expected
-    /// version.
+    /// Writes a batch and returns `true`; or writes nothing and returns `false`, since a document does not have its expected version.
     ///
-    /// Comparison and write are one atomic step: of several commits that expect the same version and write that document,
-    /// exactly one succeeds, also across processes. Any read sees either all of a batch or no part of it. Once the method
-    /// has returned `true`, the batch survives a crash of the process and of the machine, unless the store is in memory.
-    /// After an error, or after the future was dropped, the batch may have been written completely; callers read again and
-    /// continue from the stored state.
+    /// The comparison and the write are one step: of several commits that expect the same version and write the document, one
+    /// succeeds, also across processes. A read at any time sees all of a batch or nothing of it. Once the method has returned `true`,
+    /// the batch survives the end of the process and of the machine, unless the store is in memory. After an error, and after its
+    /// future was dropped, the batch may have been written, whole; the callers read again and go on from what is there.
     async fn commit(&self, account: &str, batch: &Batch) -> Result<bool, StoreError>;
 
-    /// How error messages refer to the store, such as the name of its file.
+    /// What errors call the store, such as the path of its file.
     fn name(&self) -> String {
         "the store".to_owned()
     }

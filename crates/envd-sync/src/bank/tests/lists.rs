@@ -1,4 +1,4 @@
-//! Stored lists.
+//! What is kept of a list.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
-//! The steps of the scenarios of lists and drafts: one program, and others over the same store.
+//! The steps of the scenarios of lists and drafts, of one program beside others over the same store.
 //!
-//! A list is `cattle`, `newer`, or the `order` of its first question. `create` and `update` label the written draft by
-//! `as`, so that a later step can use an outdated one.
+//! A list is `cattle`, `newer` or the number by which its first question is ordered. A draft is `read` by its name and is known by a
+//! word from then on, so that one can be written over what was read earlier.
 
 use std::collections::HashMap;
 
@@ -32,11 +32,11 @@ struct Play {
     store: FaultyStore,
     clock: Clock,
     banks: Banks,
-    /// The index as read before a request.
+    /// The lists as they were before a request.
     base: Option<VersionedDocument<Index>>,
     received: Option<BankRefresh>,
     form: Option<Form>,
-    /// The drafts by their labels.
+    /// By the words after `as`.
     drafts: HashMap<String, LocalDraft>,
     opened: Option<SavedForm>,
     removed: Vec<ContentHash>,
@@ -68,7 +68,7 @@ impl Play {
         self.form.as_ref().unwrap().save()
     }
 
-    /// The label of a draft; tries `expected` first.
+    /// The word for a draft, of which the expected one is the first.
     fn known(&self, expected: &str, is_one: impl Fn(&LocalDraft) -> bool) -> String {
         let first = self.drafts.get_key_value(expected);
         let mut all = first.into_iter().chain(&self.drafts);
@@ -84,7 +84,7 @@ impl Play {
         assert!(self.store.commit(ACCOUNT, &batch).await.unwrap());
     }
 
-    /// Lets another program act before the next commit of this one.
+    /// What another program does before the next commit of this one.
     fn before_commit(&self, words: &[&str]) {
         let theirs = banks_at(self.store.clone(), self.clock.clone());
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();

@@ -1,5 +1,4 @@
-//! The changes between states, and the calls that a feed refuses. Scenarios and schedules of the replica test what it
-//! returns.
+//! What changes are, and what a feed refuses; the scenarios and schedules of the replica have what it tells.
 
 use std::sync::Arc;
 
@@ -12,14 +11,14 @@ use envd_sdk::ErrorKind;
 use envd_sdk::model::ConsignmentStatus;
 
 impl Changes {
-    /// Reads this many rows at a time, so that a snapshot takes several reads.
+    /// Reads so many rows at once, so that a snapshot is read in parts.
     pub(crate) fn in_chunks(mut self, chunk: usize) -> Self {
         self.chunk = chunk;
         self
     }
 }
 
-/// Holds: a consumer's name must be storable, and it can acknowledge only changes that it received.
+/// Holds: a consumer has a name that can be stored, and acknowledges what it was told.
 #[tokio::test]
 async fn names_and_changes_that_cannot_be_used_are_told() {
     let account = AccountStore::new(Arc::new(MemorySync::new()), "envd-1");
@@ -36,7 +35,7 @@ async fn names_and_changes_that_cannot_be_used_are_told() {
     };
     let error = feed("ours").acknowledge(&change).await.unwrap_err();
     let says = error.to_string();
-    let is_known = says.contains("the account has no change");
+    let is_known = says.contains("not one of this account");
     assert!(error.kind() == ErrorKind::Config && is_known, "{error}");
 }
 

@@ -1,4 +1,4 @@
-//! The records of a service and its listing, with every behaviour that the live service may show.
+//! The records of a service and how lists show them, with everything that the live one may do.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -51,9 +51,9 @@ pub(super) struct Listing {
     pub(super) compared: Compared,
     pub(super) order: ListOrder,
     pub(super) total: Total,
-    /// Cursors are positions. Otherwise a cursor names a record, and the next page starts after it, wherever it is by then.
+    /// Cursors are positions; otherwise the next page starts after a record, wherever it is then.
     pub(super) by_position: bool,
-    /// A change appears only after this many further list requests.
+    /// Lists show a change after so many further lists.
     pub(super) lag: usize,
     views: VecDeque<Vec<ListedRecord>>,
 }
@@ -89,7 +89,7 @@ impl Default for Listing {
 }
 
 impl Listing {
-    /// The record with this id, created now if it does not exist.
+    /// The record, made now if it is not there.
     pub(super) fn record(&mut self, id: &str, movement: &str) -> &mut ListedRecord {
         let now = self.now;
         let new = || ListedRecord {
@@ -102,7 +102,7 @@ impl Listing {
         self.records.entry(id.to_owned()).or_insert_with(new)
     }
 
-    /// A page, or `None` if the cursor is refused.
+    /// A page, or `None` for a cursor that is refused.
     pub(super) fn page(&mut self, variables: &Value) -> Option<ListedValues> {
         let now = self.sorted();
         self.views.push_back(now);
@@ -187,7 +187,7 @@ impl ListedRecord {
     }
 }
 
-/// The reply to a refused cursor.
+/// The errors of a cursor that is refused.
 pub(super) fn refused_cursor() -> Value {
     json!({"errors": [{"message": "the cursor is not valid"}]})
 }

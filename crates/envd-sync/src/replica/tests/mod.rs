@@ -1,4 +1,4 @@
-//! Syncs against a small service with every listing behaviour that the live service may show.
+//! Syncs against a small service whose list can do everything that the live one may do.
 
 mod listing;
 mod running;

@@ -1,4 +1,4 @@
-//! The loop: when it starts the next sync.
+//! The loop: when it syncs again.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::store::tests::faulty_store::FaultyStore;
 use crate::tests::script::within;
 use envd_sdk::Clock;
 
-/// A loop running in a task, and its events.
+/// A loop in a task, and its events.
 struct Running {
     events: mpsc::UnboundedReceiver<SyncEvent>,
     handle: LoopHandle,
@@ -52,7 +52,7 @@ impl Running {
         within("a loop that is stopped", self.task).await.unwrap();
     }
 
-    /// The next event, and the seconds until the next sync. Advances the clock, so that this sync begins.
+    /// The next event, and the seconds until the next sync, which then begins.
     async fn next(&mut self) -> (SyncEvent, u64) {
         let event = self.event().await;
         let (SyncEvent::Synced { next_at, .. }
@@ -60,7 +60,7 @@ impl Running {
         | SyncEvent::LoginNeeded { next_at, .. }) = &event;
         let now = self.clock.now();
         let wait = next_at.to_time().unwrap().duration_since(now).unwrap();
-        // The loop emits the event before it sleeps on the clock.
+        // The loop waits on the clock after the event.
         let sleeps = async {
             while self.clock.sleepers() == 0 {
                 tokio::task::yield_now().await;
@@ -126,7 +126,7 @@ async fn failures_wait_longer_each_time_and_as_long_as_the_service_says() {
         event = running.next().await;
     }
     assert!((240..=360).contains(&event.1));
-    // After a success, the next failure counts as the first again.
+    // The next failure is a first one.
     site.lock().lists = Some((500, ""));
     while matches!(event.0, SyncEvent::Synced { .. }) {
         event = running.next().await;

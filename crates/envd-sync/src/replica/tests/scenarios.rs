@@ -1,4 +1,4 @@
-//! The steps of the replica scenarios: changes on the website, runs of programs, and the expected observations.
+//! The steps of the scenarios of a copy: what somebody does on the website, what programs do, and what is seen of it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -17,55 +17,55 @@ use crate::tests::shown;
 use envd_sdk::model::Timestamp;
 use envd_sdk::profile::{Source, Sourced};
 
-/// Holds: a record is gone after two clean walks in a row without it and a read that does not find it.
-/// Holds: an interrupted or shifted walk makes no record gone.
-/// Holds: the first walk is full, and one a day; the others start from the watermark minus the overlap.
-/// Holds: the watermark never comes from a later page.
-/// Holds: an implausible date never becomes the watermark.
+/// Holds: gone: after two clean walks in a row and a read that does not find it.
+/// Holds: a walk that was interrupted or shifted makes nothing gone.
+/// Holds: the first walk is full, and one a day; others ask from the watermark minus the overlap.
+/// Holds: the watermark is none of a later page.
+/// Holds: an implausible date is no watermark.
 /// Holds: a sync with nothing new makes at most two requests and no write.
-/// Holds: an interrupted walk continues from its page.
+/// Holds: a walk that stopped continues from its page.
 /// Holds: full depth reads each new or changed record once.
 #[tokio::test]
 async fn walks_leave_the_copy_as_the_table_says() {
     play::<Play>(include_str!("walks.txt")).await;
 }
 
-/// Holds: a gap that recurs in the same place is a known gap.
-/// Holds: failure point 24: the next full walk finds everything and reports it, and the account is read in full afterwards.
-/// Holds: a document of another version is neither read nor overwritten.
+/// Holds: a gap in the same place walk after walk is known.
+/// Holds: failure point 24: the next full walk finds all, says so, and the account is read in full from then on.
+/// Holds: what another version wrote is neither read nor overwritten.
 #[tokio::test]
 async fn doubtful_lists_are_told_as_the_table_says() {
     play::<Play>(include_str!("doubts.txt")).await;
 }
 
-/// Holds: a consumer created late receives everything.
-/// Holds: consumers are independent, and two processes that share one lose nothing.
+/// Holds: a consumer that is named late is told everything.
+/// Holds: consumers do not disturb each other, and two processes with one lose nothing.
 /// Holds: failure point 22: several processes.
-/// Holds: a record that is listed again in the meantime stays.
-/// Holds: records older than the horizon are neither walked nor gone.
-/// Holds: retention prunes rows, and reports that to consumers only on request.
+/// Holds: a record that is listed again meanwhile stays.
+/// Holds: what is older than the horizon is neither walked nor gone.
+/// Holds: retention prunes rows, and tells consumers only if asked.
 #[tokio::test]
 async fn consumers_and_other_programs_see_what_the_table_says() {
     play::<Play>(include_str!("others.txt")).await;
 }
 
-/// A service with its copy, and the results of the last step.
+/// A service with its copy, and what the last step reported.
 struct Play {
     site: Site,
     memory: MemorySync,
     store: FaultyStore,
     replica: Replica,
-    /// The feeds with the changes that they returned, by name: `yard/2` is the second feed of the consumer `yard`.
+    /// By name, such as `yard/2` for the second one of the consumer `yard`: a feed, and what it has told.
     feeds: HashMap<String, (Changes, Vec<Change>)>,
-    /// How many rows a new feed reads at a time.
+    /// How many rows a new feed reads at once.
     chunk: usize,
     progress: Arc<Mutex<Vec<String>>>,
     report: Value,
-    /// The text of the report or the error.
+    /// What the report or the error says.
     text: String,
     told: Option<Vec<String>>,
     requests: Vec<(String, String, String)>,
-    /// The number of commits and reads of the store before this step.
+    /// How many commits and reads of the store there were before this step.
     before: [usize; 2],
 }
 
@@ -119,7 +119,7 @@ impl Play {
         Ok(())
     }
 
-    /// Takes up to `most` changes from a feed and remembers them for `acknowledge`.
+    /// A feed tells so many changes, which it leaves to be acknowledged.
     async fn hear(&mut self, name: &str, most: usize) -> Result<()> {
         let consumer = name.split('/').next().unwrap();
         let new = || {
@@ -139,7 +139,7 @@ impl Play {
         Ok(())
     }
 
-    /// Runs steps, joined by `and`, before a commit.
+    /// What happens before a commit: steps that are joined by `and`.
     fn before_commit(&self, nth: &str, steps: String) {
         let (records, other) = (self.site.shared(), self.site.replica(self.memory.clone()));
         let happens = async move {
@@ -264,7 +264,7 @@ impl Stage for Play {
                 }
             }
             "from" => self.requests[0].2.clone(),
-            // The pager of a program that ended may still send the page that it requested ahead, so take the lowest cursor.
+            // The service may still receive a later page, which a program requested ahead that ended.
             "first" => {
                 let lists = self.requests.iter().filter(|it| it.0 != "Consignment");
                 let full = lists.filter(|(_, _, from)| from.is_empty());
@@ -332,7 +332,7 @@ fn text_of(value: &Value) -> String {
     value.as_str().map_or(value.to_string(), str::to_owned)
 }
 
-/// Applies one edit: by a user of the website, or inside the service.
+/// What somebody does on the website, or the service does.
 fn edit_by(records: &mut Records, words: &[&str]) {
     match *words {
         ["save", id] => records.save(id, |_| {}),
@@ -344,7 +344,7 @@ fn edit_by(records: &mut Records, words: &[&str]) {
             records.save(id, |record| record["origin"] = json!({"pic": pic}));
         }
         ["save", id, name, value] => records.save(id, |record| record[name] = value.into()),
-        // Changes a field without a new date.
+        // As nobody does who is dated.
         ["alter", id, name, value] => {
             let value = if value == "null" {
                 Value::Null
@@ -366,7 +366,7 @@ fn edit_by(records: &mut Records, words: &[&str]) {
                 _ => json!({"id": 7, "heads": []}),
             };
         }
-        // The records are some time older than before, as after a restart of the fake.
+        // As a fake that is started again.
         ["earlier", time] => {
             for record in records.list.records.values_mut() {
                 record.updated -= u64::try_from(span(time).as_millis()).unwrap();

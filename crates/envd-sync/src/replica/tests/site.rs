@@ -1,4 +1,4 @@
-//! A service with a list of records, whose display and filters the test controls.
+//! A service with a list of records, which shows and filters them as a test says.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -15,7 +15,7 @@ use envd_sdk::model::Timestamp;
 use envd_sdk::profile::{ComparedDate, Sourced};
 use envd_sdk::{Account, Client};
 
-/// An edit between two requests: before the request with this number, from 1.
+/// What a test does between two requests: before the request with this number, from 1.
 type Edit = (usize, Box<dyn FnOnce(&mut Records) + Send>);
 
 #[derive(Default)]
@@ -23,14 +23,14 @@ pub(super) struct Records {
     pub(super) list: Listing,
     /// Cursors that the service refuses.
     pub(super) refused: Vec<String>,
-    /// The HTTP status of replies to reads by id, instead of the record; 404: the record does not exist.
+    /// The status of the answer to reads of single records, in place of the record; 404: as if it was not there.
     pub(super) reads: Option<u16>,
-    /// The HTTP status of replies to lists, and the seconds of `Retry-After`.
+    /// The status of the answer to lists, and the seconds to wait before the next request.
     pub(super) lists: Option<(u16, &'static str)>,
-    /// GraphQL errors added to each page.
+    /// The errors beside the records of each page.
     pub(super) errors: Value,
     pub(super) edits: Vec<Edit>,
-    /// For each request: operation, cursor or id, and `fromDate`.
+    /// Of each request the operation, the cursor or id, and `fromDate`.
     requests: Vec<(String, String, String)>,
 }
 
@@ -41,12 +41,12 @@ pub(super) struct Site {
 }
 
 impl Site {
-    /// A service with `count` records, saved a minute apart. Their movements are long before these dates.
+    /// With so many records, a minute apart, that move long before they were changed last.
     pub(super) fn with(count: usize) -> Self {
         let records = Arc::new(Mutex::new(Records::default()));
         let answers = Arc::clone(&records);
         let service = service(move |_, body| Some(answers.lock().unwrap().answer(body)));
-        // One day before the clock of the service.
+        // A day apart from the clock of the service.
         let clock = Clock::manual(instant(START - DAY));
         let client = client_of(service).clock(clock.clone());
         let client = client.token_source(StaticToken::new("a-token").unwrap());
@@ -69,7 +69,7 @@ impl Site {
         self.records.lock().unwrap()
     }
 
-    /// Edits records before a later request, counted from 1 from now on.
+    /// Changes records before the request with this number from now on, from 1.
     pub(super) fn before_request(
         &self,
         number: usize,
@@ -84,19 +84,19 @@ impl Site {
         self.client.account(id)
     }
 
-    /// A replica with pages of 2 records, and a profile in which `fromDate` compares the last change.
+    /// A replica with pages of 2 records, by a profile that names the last change.
     pub(super) fn replica(&self, store: impl SyncStore) -> Replica {
         let mut replica = Replica::new(&self.account("envd-1"), store);
         replica.compared = Sourced::seen(Some(ComparedDate::LastChange));
         replica.page_size(2).clock(self.clock.clone())
     }
 
-    /// The requests since the last call.
+    /// The requests since this was called last.
     pub(super) fn take_requests(&self) -> Vec<(String, String, String)> {
         std::mem::take(&mut self.lock().requests)
     }
 
-    /// Runs a full walk, edits a record a day later, and runs an incremental walk.
+    /// A full walk, a change a day later, and an incremental walk.
     pub(super) async fn make_incremental(&self, replica: &Replica) {
         replica.sync().await.unwrap();
         self.lock().next_day("r001", 77);
@@ -106,14 +106,14 @@ impl Site {
         self.take_requests();
     }
 
-    /// The ids that the copy must hold.
+    /// What the copy must hold.
     pub(super) fn ids(&self) -> Vec<String> {
         self.lock().list.records.keys().cloned().collect()
     }
 }
 
 impl Records {
-    /// Saves a record one minute later, as the website would.
+    /// Saves a record a minute later, as the website would.
     pub(super) fn save(&mut self, id: &str, change: impl FnOnce(&mut Value)) {
         self.list.now += 60_000;
         let now = self.list.now;
@@ -123,7 +123,7 @@ impl Records {
         record.value["updatedAt"] = json!(Timestamp::from(instant(now)));
     }
 
-    /// Sets the head count of a record one day later.
+    /// Saves a record with so many head a day later.
     pub(super) fn next_day(&mut self, id: &str, heads: u32) {
         self.list.now += DAY;
         self.save(id, |record| record["heads"] = json!(heads));
@@ -178,7 +178,7 @@ impl Records {
     }
 }
 
-/// The ids in the copy.
+/// The ids of the copy.
 pub(super) async fn copied(store: &MemorySync) -> Vec<String> {
     let query = crate::store::rows::Query {
         limit: usize::MAX,
@@ -188,7 +188,7 @@ pub(super) async fn copied(store: &MemorySync) -> Vec<String> {
     rows.into_iter().map(|row| row.id).collect()
 }
 
-/// Takes and acknowledges all pending changes of a consumer, each as its kind and id.
+/// All changes that a consumer has not acknowledged, each as its kind and id; they are acknowledged.
 pub(super) async fn told(replica: &Replica, consumer: &str) -> Vec<String> {
     let mut feed = replica.changes(consumer);
     let mut told = Vec::new();

@@ -1,4 +1,4 @@
-//! A saleyard: records arrive and change during every walk, more of them than the copy keeps.
+//! A saleyard: records arrive and change during every walk, and there are too many to keep.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::tests::script::within;
 
 const FIVE_MINUTES: u64 = 300_000;
 
-/// Changes a record before each of the next requests, and adds one before every third; ten seconds apart.
+/// Before each of the next requests a record changes, and before every third one a record arrives; ten seconds apart.
 fn keep_busy(site: &Site, requests: usize) {
     for number in 1..=requests {
         site.before_request(number, move |site| {
@@ -65,7 +65,7 @@ async fn a_busy_account_is_read_in_full_once_a_day_and_otherwise_by_a_few_reques
             for number in 0..8 {
                 let report = sync(&site, &replica).await;
                 assert_eq!(report.mode, SyncMode::Incremental, "{case}: {report}");
-                // The first one lists the records of the full walk again.
+                // The first one repeats the time of the full walk.
                 assert!(
                     day + number == 0 || report.requests <= 5,
                     "{case}: {report}"
@@ -73,7 +73,7 @@ async fn a_busy_account_is_read_in_full_once_a_day_and_otherwise_by_a_few_reques
             }
             site.clock.advance(Duration::from_millis(DAY));
         }
-        // The next full walk finds the records that the last one missed.
+        // What a walk passed by is there after the next full one.
         replica.sync_full().await.unwrap();
         assert_eq!(copied(&store).await, site.ids(), "{case}");
         let listed = site.lock().list.records.clone();
@@ -84,7 +84,7 @@ async fn a_busy_account_is_read_in_full_once_a_day_and_otherwise_by_a_few_reques
     }
 }
 
-/// Holds: the next full walk detects a service that compares another date, however busy the account is.
+/// Holds: a service that compares another date is found out by the next full walk, however busy the account is.
 #[tokio::test]
 async fn a_busy_account_of_a_service_that_compares_another_date_is_read_in_full() {
     for compared in [Compared::Created, Compared::Moved] {

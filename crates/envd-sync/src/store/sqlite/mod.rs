@@ -1,4 +1,4 @@
-//! The store in a file (feature `sqlite`).
+//! A store in a file (feature `sqlite`).
 
 mod schema;
 mod sqlite_error;

@@ -1,4 +1,4 @@
-//! The tables and their migrations.
+//! The tables, and the migrations from earlier ones.
 
 use std::thread;
 use std::time::Duration;
@@ -8,27 +8,27 @@ use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 use super::sqlite_error::SqliteError;
 use envd_sdk::auth::{StoreError, StoreErrorKind};
 
-/// Longer than another process takes for a commit, unless it is suspended.
+/// Longer than a commit of another process takes, unless that is stopped.
 pub(super) const BUSY: Duration = Duration::from_secs(10);
 const BUSY_PAUSE: Duration = Duration::from_millis(20);
 
-/// Distinguishes our files from those of other programs ("eNVD").
+/// Tells our files from those of other programs ("eNVD").
 const APPLICATION: i64 = 0x654e_5644;
 
-/// Each migration is applied once, in this order. Never change a released one: add another.
+/// Each is applied once, in this order. Never change one that was released: add one.
 const MIGRATIONS: [&str; 1] = [include_str!("migrations/1.sql")];
 const NEWEST: i64 = 1;
 
-/// Migrates the tables of a file to the newest version. Leaves files of other programs, and newer ones, unchanged.
+/// Brings the tables of a file up to date. What is not ours, or newer, stays as it is.
 pub(super) fn prepare(connection: &mut Connection) -> Result<(), SqliteError> {
-    // In one transaction; otherwise another process could create the tables between two of the queries.
+    // In one transaction, or another process may create the tables between two of the looks.
     let found = version(&*connection.transaction()?)?;
     if found == NEWEST {
         return Ok(());
     }
     use_wal(connection)?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Another process may have migrated it first.
+    // Another process may have been first.
     let applied = usize::try_from(version(&transaction)?).unwrap_or_default();
     for migration in MIGRATIONS.iter().skip(applied) {
         transaction.execute_batch(migration)?;
@@ -38,9 +38,9 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), SqliteError> {
     Ok(transaction.commit()?)
 }
 
-/// With a write-ahead log, readers and the writer do not wait for each other. The setting is stored in the database.
+/// With a write-ahead log readers and the writer do not wait for each other. The database keeps the setting.
 fn use_wal(connection: &Connection) -> Result<(), SqliteError> {
-    // Here `busy_timeout` does not apply, so wait for other processes that open a new database at the same time.
+    // SQLite does not wait by itself for others that open the database for the first time.
     let mut tries = BUSY.as_millis() / BUSY_PAUSE.as_millis();
     let mode: String = loop {
         match connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0)) {
@@ -60,7 +60,7 @@ fn use_wal(connection: &Connection) -> Result<(), SqliteError> {
     Err(StoreError::new(StoreErrorKind::Unsupported, message).into())
 }
 
-/// Detects that another program has replaced or migrated the file since it was opened.
+/// Refuses a file that another program has replaced or migrated since it was opened.
 pub(super) fn check(connection: &Connection) -> Result<(), SqliteError> {
     if version(connection)? == NEWEST {
         return Ok(());
@@ -69,7 +69,7 @@ pub(super) fn check(connection: &Connection) -> Result<(), SqliteError> {
     Err(StoreError::new(StoreErrorKind::Unreadable, message).into())
 }
 
-/// The number of migrations applied: 0 for an empty file.
+/// How many migrations were applied: 0 for an empty file.
 fn version(connection: &Connection) -> Result<i64, SqliteError> {
     let number = |sql: &str| -> rusqlite::Result<i64> {
         let mut statement = connection.prepare_cached(sql)?;
@@ -86,7 +86,7 @@ fn version(connection: &Connection) -> Result<i64, SqliteError> {
         ),
         _ => (
             StoreErrorKind::Unreadable,
-            "the file of the copy is a database of another program; it is left unchanged",
+            "the file of the copy is a database of another program; it is left as it is",
         ),
     };
     Err(StoreError::new(kind, message).into())

@@ -1,10 +1,10 @@
-//! Maps errors of `SQLite` to those of stores.
+//! What an error of `SQLite` means to the caller.
 
 use rusqlite::{Error, ErrorCode, ffi};
 
 use envd_sdk::auth::{StoreError, StoreErrorKind as Kind};
 
-/// An error inside this store. A separate type, so that no public type converts from the errors of `SQLite`.
+/// An error inside this store; a type of its own, so that no public type converts from those of `SQLite`.
 #[derive(Debug)]
 pub(super) struct SqliteError(pub(super) StoreError);
 
@@ -17,7 +17,7 @@ impl From<StoreError> for SqliteError {
 impl From<Error> for SqliteError {
     fn from(error: Error) -> Self {
         let (kind, code) = match error {
-            // Drop the text next to the code: it can contain the path, and the path a user's name.
+            // The text beside the code is dropped: it can name the path, and a path the user.
             Error::SqliteFailure(code, _) | Error::SqlInputError { error: code, .. } => {
                 (kind(code), Some(code))
             }
@@ -57,10 +57,10 @@ fn message(kind: Kind) -> &'static str {
         Kind::Full => "no space is left for the database of the copy",
         Kind::LockTimeout => "another process writes to the database of the copy for too long",
         Kind::Unreadable => {
-            "the database of the copy is damaged, or the file is not a database; it is left unchanged"
+            "the database of the copy is damaged, or the file is no database; it is left as it is"
         }
         Kind::Denied => {
-            "the database of the copy, its directory, or its -wal or -shm file cannot be opened or written, or another program holds one of them"
+            "the database of the copy, its directory, or a file beside it cannot be opened or written, or another program holds one of them"
         }
         Kind::Unsupported => "the file system has no locks that the database of the copy can use",
         _ => "the database of the copy cannot be used",

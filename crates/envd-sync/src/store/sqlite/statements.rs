@@ -1,4 +1,4 @@
-//! The SQL statements that read an account and write a batch. Each runs in the caller's transaction.
+//! The statements: what is read of an account, and how a batch is written. Each runs in a transaction of the caller.
 
 use rusqlite::config::DbConfig;
 use rusqlite::types::Value;
@@ -9,7 +9,7 @@ use crate::store::rows::{
     Batch, ChangeRange, ChangeRow, Document, Query, RecordRow, RowKeys, first_after,
 };
 
-/// A left join, so that a row without its payload is an error and not skipped.
+/// A row without a payload is damaged, and must not be passed over.
 const ROW: &str =
     "SELECT id, sequence, generation, status, species, number, origin_pic, destination_pic,
         movement_day, nullif(updated_at, 0), payload
@@ -43,18 +43,18 @@ const ADD_CHANGE: &str =
 
 const FORGET_CHANGES: &str = "DELETE FROM changes WHERE account = ?1 AND sequence <= ?2";
 
-/// Drops the statistics first: creating them as new tables makes all connections of all processes load them.
+/// The statistics are made anew as tables, for then all connections of all processes read them.
 const ANALYZE: &str =
     "DROP TABLE IF EXISTS sqlite_stat1; DROP TABLE IF EXISTS sqlite_stat4; ANALYZE records";
 
-/// Fewer rows than this are read within a millisecond by any index.
+/// Fewer rows are read in a millisecond by any index.
 const FEWEST_ANALYZED: i64 = 1_024;
 
 /// An account in a transaction.
 pub(super) struct AccountTables<'a> {
     transaction: &'a Transaction<'a>,
     name: &'a str,
-    /// The number of the account; `None` until something is written for it: `NULL` then matches nothing.
+    /// The number of the account; `None` before anything is written for it: then `NULL` finds nothing.
     account: Option<i64>,
 }
 
@@ -73,7 +73,7 @@ impl<'a> AccountTables<'a> {
     pub(super) fn documents(&self, prefix: &str) -> rusqlite::Result<Vec<Document>> {
         let sql = "SELECT name, version, text FROM documents
             WHERE account = ?1 AND name >= ?2 AND name < ?3 ORDER BY name";
-        // A blob sorts after every text.
+        // A blob orders after every text.
         let end = first_after(prefix).map_or(Value::Blob(Vec::new()), Value::Text);
         self.select(sql, params![self.account, prefix, end], |row| {
             Ok(Document {
@@ -133,7 +133,7 @@ impl<'a> AccountTables<'a> {
         })
     }
 
-    /// Writes a batch if all documents have the expected versions, and returns whether they had.
+    /// Writes a batch, and returns whether all documents had the expected versions.
     pub(super) fn commit(&self, batch: &Batch) -> rusqlite::Result<bool> {
         for (name, expected) in &batch.expected {
             let sql = "SELECT version FROM documents WHERE account = ?1 AND name = ?2";
@@ -206,8 +206,8 @@ impl<'a> AccountTables<'a> {
         Ok(true)
     }
 
-    /// Updates the statistics of `SQLite`, by which it chooses indexes, whenever the row numbers have doubled. With
-    /// pruning, the numbers grow while the table does not.
+    /// Counts which values the columns have, whenever the numbers of rows have doubled: by that, `SQLite` chooses the indexes of a
+    /// query. Where rows are pruned, the numbers grow and the table does not.
     fn analyze_after(&self, last: i64) -> rusqlite::Result<()> {
         let rows = self.last_record()?;
         if rows >= FEWEST_ANALYZED && rows.checked_ilog2() > last.checked_ilog2() {
@@ -216,7 +216,7 @@ impl<'a> AccountTables<'a> {
         Ok(())
     }
 
-    /// The highest row number. Rows are numbered in order.
+    /// The numbers of rows are given in order.
     fn last_record(&self) -> rusqlite::Result<i64> {
         let sql = "SELECT coalesce(max(record), 0) FROM records";
         let mut statement = self.transaction.prepare_cached(sql)?;
@@ -259,7 +259,7 @@ impl<'a> AccountTables<'a> {
         statement.query_map(parameters, read)?.collect()
     }
 
-    /// Runs a search, planned for its actual values: some values are rare, others are in most rows.
+    /// Numbers that a search finds. It is planned for its values: some are rare, and others are in most rows.
     fn search<T: rusqlite::types::FromSql>(&self, search: Search) -> rusqlite::Result<Vec<T>> {
         let plans_once = |yes| {
             let option = DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG;
@@ -273,14 +273,14 @@ impl<'a> AccountTables<'a> {
     }
 }
 
-/// A statement that searches the rows of an account. The account is its first parameter.
+/// A statement that searches rows of an account, which is its first parameter.
 pub(super) struct Search {
     pub(super) sql: String,
     pub(super) values: Vec<Value>,
 }
 
 impl Search {
-    /// Counts the rows that meet a query.
+    /// How many rows meet a query.
     pub(super) fn count(account: Option<i64>, query: &Query) -> Self {
         let mut search = Self::with_conditions(account, query);
         search
@@ -289,8 +289,8 @@ impl Search {
         search
     }
 
-    /// Finds the row numbers of a page of a query, in its order. Selects the columns of all orders, so that most pages need
-    /// only indexes.
+    /// The numbers of the rows that meet a query, in its order, with the columns of the orders: so most pages are found in indexes
+    /// alone.
     pub(super) fn page(account: Option<i64>, query: &Query) -> Self {
         let mut search = Self::with_conditions(account, query);
         let order = match query.order {
@@ -300,7 +300,7 @@ impl Search {
         };
         let conditions = std::mem::take(&mut search.sql);
         let limit = search.parameter(bound(query.limit).into());
-        // A separate select for each start uses one range of an index. A single OR would not.
+        // Each start is one range of an index, which an OR over all of them would not be.
         let parts = search.starts(query).into_iter().map(|start| {
             format!(
                 "SELECT * FROM (SELECT record, id, sequence, updated_at FROM records WHERE {conditions}{start}
@@ -314,7 +314,7 @@ impl Search {
 
     fn with_conditions(account: Option<i64>, query: &Query) -> Self {
         let text = |text: &Option<String>| text.clone().map(Value::Text);
-        // No generation is before 0.
+        // None is before 0.
         let before = query.before_generation;
         let before = before.map(|before| before.checked_sub(1).map_or(-1, bound).into());
         let mut search = Self {
@@ -344,7 +344,7 @@ impl Search {
         search
     }
 
-    /// The conditions for the start of a page.
+    /// Where a page begins.
     fn starts(&mut self, query: &Query) -> Vec<String> {
         let Some(after) = &query.after else {
             return vec![String::new()];
@@ -357,7 +357,7 @@ impl Search {
         if query.order == Order::Id {
             return vec![format!(" AND id > {id}")];
         }
-        // As stored: nothing is less than 0, and 0 is less than every text.
+        // As the column has it: nothing is less than 0, and 0 is less than every text.
         let updated = after.updated_at.clone();
         let updated = self.parameter(updated.map_or(Value::Integer(0), Value::Text));
         vec![
@@ -372,7 +372,7 @@ impl Search {
     }
 }
 
-/// A bound for comparison with stored numbers, or a limit. No stored number exceeds [`i64::MAX`].
+/// A number to compare with stored ones, or a limit: no stored number is greater than the greatest one here.
 fn bound(number: impl TryInto<i64>) -> i64 {
     number.try_into().unwrap_or(i64::MAX)
 }

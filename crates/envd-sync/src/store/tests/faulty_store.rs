@@ -1,4 +1,4 @@
-//! A store that fails on command, for example after a number of commits, and counts calls.
+//! A store that ends a program after a number of commits, fails as a test says, and counts calls.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -6,14 +6,14 @@ use super::store_wrapper::{Answered, StoreCall, StoreWrapper};
 use crate::store::{StoreError, StoreErrorKind, SyncStore};
 use envd_sdk::auth::BoxFuture;
 
-/// Forwards everything to a store, until its commits are used up.
+/// Passes everything on to a store, until its commits are used up.
 #[derive(Clone)]
 pub(crate) struct FaultyStore {
     store: Arc<dyn SyncStore>,
     faults: Arc<Mutex<Faults>>,
 }
 
-/// When another process acts; calls count from 1, from now on. Reads are reads of documents.
+/// When another process does something, in calls from now on, from 1. Reads are those of documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moment {
     BeforeRead(usize),
@@ -23,20 +23,20 @@ pub(crate) enum Moment {
 
 #[derive(Default)]
 struct Faults {
-    /// How many more commits succeed.
+    /// So many more commits succeed.
     left: usize,
-    /// The first failing commit is written anyway.
+    /// The first commit that fails is written nevertheless.
     writes_last: bool,
     fails_reads: bool,
     reads: usize,
-    /// Reads other than those of documents.
+    /// All other reads.
     calls: usize,
     commits: usize,
     act: Option<(Moment, BoxFuture<'static, ()>)>,
 }
 
 impl FaultyStore {
-    /// Fails all commits after this many.
+    /// Fails all commits after so many.
     pub(crate) fn new(store: &(impl SyncStore + Clone), commits: usize) -> Self {
         let faults = Faults {
             left: commits,
@@ -52,13 +52,13 @@ impl FaultyStore {
         self.faults.lock().unwrap()
     }
 
-    /// Simulates a program that ends after a commit was written, before it sees the result.
+    /// The program ends after the first commit that fails was written, and before it knows.
     pub(crate) fn writing_last(self) -> Self {
         self.faults().writes_last = true;
         self
     }
 
-    /// Lets this many further commits succeed.
+    /// From now on, so many more commits succeed.
     pub(crate) fn allow(&self, commits: usize) {
         self.faults().left = commits;
     }
@@ -67,18 +67,18 @@ impl FaultyStore {
         self.faults().fails_reads = true;
     }
 
-    /// The number of attempted commits.
+    /// How many commits were tried.
     pub(crate) fn commits(&self) -> usize {
         self.faults().commits
     }
 
-    /// The number of reads of any kind.
+    /// How many reads of any kind there were.
     pub(crate) fn all_reads(&self) -> usize {
         let faults = self.faults();
         faults.reads + faults.calls
     }
 
-    /// Acts once, at a moment. The returned function gives the result, or `None` if the moment has not come.
+    /// Does something at a moment, once, and returns what it said, if it was done.
     pub(crate) fn asking<A: Future<Output = bool> + Send + 'static>(
         &self,
         moment: Moment,
@@ -93,7 +93,7 @@ impl FaultyStore {
         move || *said.lock().unwrap()
     }
 
-    /// Acts once, at a moment.
+    /// Does something at a moment, once.
     pub(crate) fn at(&self, moment: Moment, act: impl Future<Output = ()> + Send + 'static) {
         let mut faults = self.faults();
         let moment = match moment {
@@ -111,7 +111,7 @@ impl FaultyStore {
         }
     }
 
-    /// Increments a counter, and returns the number of this call.
+    /// The number of this call among those that are counted there.
     fn count(&self, of: fn(&mut Faults) -> &mut usize) -> usize {
         let mut faults = self.faults();
         let number = of(&mut faults);

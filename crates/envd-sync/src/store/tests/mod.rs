@@ -1,4 +1,4 @@
-//! Tests of the laws, for correct stores and for broken ones; a wrapper for test stores, and a store with faults.
+//! The laws, kept by the stores and seen to be broken; the one wrapper of stores for tests, and the faults that most of them need.
 
 pub(crate) mod faulty_store;
 mod laws;

@@ -1,4 +1,4 @@
-//! Represents every call of a store as one value, so that a test store overrides a single function.
+//! Every call of a store as one value, so that a test that watches, changes, delays or refuses calls writes one function.
 
 use async_trait::async_trait;
 
@@ -27,7 +27,7 @@ pub(crate) enum StoreAnswer {
 pub(crate) type Answered = Result<StoreAnswer, StoreError>;
 
 impl StoreCall<'_> {
-    /// Forwards the call to a store.
+    /// What a store answers.
     pub(crate) async fn forward(self, store: &dyn SyncStore, account: &str) -> Answered {
         Ok(match self {
             Self::Documents(prefix) => {
@@ -44,12 +44,12 @@ impl StoreCall<'_> {
     }
 }
 
-/// A store that wraps another one.
+/// A store around another one.
 pub(crate) trait StoreWrapper: Send + Sync + 'static {
     fn call(&self, account: &str, call: StoreCall<'_>) -> impl Future<Output = Answered> + Send;
 }
 
-/// Unwraps the answer of the expected kind.
+/// What a store was asked for, of an answer.
 macro_rules! expect {
     ($call:expr, $answer:ident) => {
         match $call.await? {

@@ -1,15 +1,15 @@
-//! Edits by another user.
+//! Edits by someone else.
 
-/// One random edit, created before the records are known.
+/// One edit, decided before it is known which records there are.
 #[derive(Clone, Debug)]
 pub(super) struct Edit {
     pub(super) kind: EditKind,
-    /// The record, as an index modulo their number.
+    /// Which record, counted round.
     pub(super) pick: usize,
     pub(super) heads: u16,
-    /// The time since the previous edit, in milliseconds; 0: the same instant.
+    /// How long after the edit before, in milliseconds; 0: at the same instant.
     pub(super) pause: u64,
-    /// The UTC offset of the written date, in minutes.
+    /// The minutes from UTC in which the date is written.
     pub(super) offset: i32,
     pub(super) movement: &'static str,
 }
@@ -19,17 +19,17 @@ pub(super) enum EditKind {
     Insert,
     Change,
     Submit,
-    /// Only the date changes.
+    /// The date alone.
     Touch,
-    /// Neither lists nor reads show it any more.
+    /// Neither lists nor reads show it.
     Delete,
-    /// Lists omit it; a read finds it.
+    /// Lists leave it out; a read finds it.
     Hide,
-    /// Listed again, with its old date.
+    /// Listed again, with the date that it had.
     Unhide,
-    /// Lists show it; a read does not find it.
+    /// Listed, and a read does not find it.
     Unreadable,
-    /// The content changes, and the date moves back.
+    /// The content changes, and the date becomes an earlier one.
     OlderDate,
 }
 

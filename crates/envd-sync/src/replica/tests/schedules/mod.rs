@@ -1,4 +1,4 @@
-//! Random schedules for copies and feeds, checked against a plain model.
+//! Copies of accounts: random schedules against a plain model.
 
 mod edit;
 mod observed_service;
@@ -12,7 +12,7 @@ use crate::store::{MemorySync, SyncStore};
 use equipment::schedules::{count, run_schedules};
 use schedule::Schedule;
 
-/// Runs this many schedules. Each reopens its store for every program, as a restarted program would.
+/// Runs so many schedules. Each opens its store again and again, as a program does that starts.
 fn run_all<S: SyncStore, O: Fn() -> S>(schedules: u64, opener: impl Fn(u64) -> O + Sync) {
     run_schedules(schedules, |number, seed| {
         let open = opener(number);
@@ -23,8 +23,8 @@ fn run_all<S: SyncStore, O: Fn() -> S>(schedules: u64, opener: impl Fn(u64) -> O
     });
 }
 
-/// Holds: every named consumer receives every state that a list shows at least once, in order per record.
-/// Holds: after a clean walk the copy equals the list.
+/// Holds: every state that a list shows is told to every named consumer at least once, in order per record.
+/// Holds: after a clean walk the copy equals what was listed.
 /// Holds: failure point 23: insert, delete, edit, refused cursor during a walk.
 /// Holds: failure point 24: clocks a day apart.
 /// Holds: failure point 24: other date compared, listing lag.
@@ -36,9 +36,9 @@ fn copies_and_feeds_are_right_after_random_schedules() {
     });
 }
 
-/// A store in a file, opened again by each program.
+/// A store in a file, opened anew by each program.
 ///
-/// Holds: the same, when the program is killed at any moment.
+/// Holds: this holds when the program is killed at any moment.
 #[cfg(feature = "sqlite")]
 #[test]
 fn a_copy_in_a_file_and_its_feeds_are_right_after_schedules() {

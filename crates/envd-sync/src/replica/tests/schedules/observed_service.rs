@@ -1,4 +1,4 @@
-//! The service of a schedule. Observes the history of its records, and what it has shown.
+//! The service of a schedule: what happened to its records, and what it has shown.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::replica::tests::listing::{ListedRecord, ListedValues, Listing, refuse
 use crate::tests::replies::{json_reply, not_found};
 use envd_sdk::fake::InProcessReply;
 
-/// A full walk, seen from the service.
+/// A full walk as the service sees it.
 #[derive(Clone, Debug, Default)]
 struct FullWalk {
     begun: u64,
@@ -22,25 +22,25 @@ struct FullWalk {
 #[derive(Debug, Default)]
 pub(super) struct ObservedService {
     pub(super) list: Listing,
-    /// The token of the running process; requests of ended processes are refused.
+    /// The token of the process that runs; requests of ended ones are refused.
     pub(super) token: String,
-    /// Edits with the list request of the running process that they precede, counted from 1.
+    /// Edits before the list request with this number of the running process, from 1.
     pub(super) scheduled: Vec<(u64, Edit)>,
-    /// The failure of a list request of the running process, and its number.
+    /// The list request with this number of the running process fails.
     pub(super) fails: Option<(u64, Failure)>,
     pub(super) lists: u64,
     pub(super) requests: u64,
-    /// A walk may end in an error: a cursor was refused, a request failed, or the list shifted.
+    /// Something happened that a walk may answer with an error: a refused cursor, a failure, a list that shifts.
     pub(super) is_disturbed: bool,
-    /// The states of each record since the sync began.
+    /// What each record was since the sync began.
     pub(super) states: BTreeMap<String, Vec<Value>>,
-    /// The states of each record that lists and reads have shown since the sync began.
+    /// What lists and reads have shown of each record since the sync began; whether by a list without `fromDate`.
     pub(super) shown: BTreeMap<String, Vec<(Value, Shown)>>,
-    /// Records whose last change even a clean walk may have missed.
+    /// Records whose last change no walk that is clean need have shown.
     pub(super) missable: BTreeSet<String>,
-    /// Records that were in `missable` at any time.
+    /// Records that were ever among them.
     pub(super) hidden: BTreeSet<String>,
-    /// A walk is in progress.
+    /// A walk has begun and not ended.
     pub(super) is_walking: bool,
     /// A record was edited since the sync began.
     pub(super) has_edited: bool,
@@ -90,13 +90,13 @@ impl ObservedService {
             .collect();
     }
 
-    /// The copy has stored these records from a list, or marked them as listed.
+    /// The copy took these records from a list, or found them on one.
     pub(super) fn taken<'a>(&mut self, ids: impl Iterator<Item = &'a String>) {
         let now = self.events;
         self.last_taken.extend(ids.map(|id| (id.clone(), now)));
     }
 
-    /// Edits the record with the index `pick`.
+    /// Edits a record, by the position of its id; `offset` are the minutes from UTC in which its date is written.
     pub(super) fn edit(&mut self, edit: &Edit) {
         self.list.now += edit.pause;
         self.has_edited = true;
@@ -152,7 +152,7 @@ impl ObservedService {
         }
         let failure = self.fails.take_if(|(at, _)| *at == number);
         let failure = failure.map(|(_, failure)| failure);
-        // Only a request with a cursor can have it refused.
+        // A cursor can be refused where there is one.
         let is_refused = variables["after"].is_string();
         let failure = failure.filter(|failure| *failure != Failure::Cursor || is_refused);
         self.is_disturbed |= failure.is_some();
@@ -184,7 +184,7 @@ impl ObservedService {
         page.body
     }
 
-    /// Remembers the records of a page.
+    /// Keeps what a page has shown.
     fn note(&mut self, page: &ListedValues, is_full: bool, is_first: bool) {
         let how = if is_full {
             Shown::FullList
@@ -216,8 +216,7 @@ impl ObservedService {
         }
     }
 
-    /// Panics if a record must not be reported as gone yet. `saw_all_pages`: no program was killed, so each page was used
-    /// once.
+    /// Panics unless a record may be called gone now. `saw_all_pages`: no program was killed, so each page was used once.
     pub(super) fn check_gone(&self, id: &str, saw_all_pages: bool) {
         let last_taken = self.last_taken.get(id).copied().unwrap_or(0);
         let not_found = self.last_not_found.get(id).copied().unwrap_or(0);

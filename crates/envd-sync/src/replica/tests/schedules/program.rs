@@ -1,5 +1,5 @@
-//! The store as one program sees it. The program can be killed or interrupted at any call. Committed writes are recorded as
-//! the history that consumers must receive.
+//! The store as one program has it: the program ends or is interrupted at one of its calls, and what is written is kept as
+//! the history that consumers must be told.
 
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
@@ -15,14 +15,14 @@ use crate::store::rows::Batch;
 use crate::store::tests::store_wrapper::{Answered, StoreAnswer, StoreCall, StoreWrapper};
 use crate::store::{StoreError, StoreErrorKind, SyncStore};
 
-/// Everything committed so far.
+/// What was committed.
 #[derive(Debug, Default)]
 pub(super) struct History {
     /// The content of each record, without the date of its last change.
     pub(super) now: BTreeMap<String, Value>,
-    /// All states of records, in order; `None`: gone.
+    /// Each state after the one before; `None`: gone.
     pub(super) steps: Vec<(String, Option<Value>)>,
-    /// For each consumer: the number of steps when it was created, and the copy at that time.
+    /// By consumer: how many steps there were when it was named, and the copy then.
     pub(super) named: BTreeMap<String, (usize, BTreeMap<String, Value>)>,
     pub(super) commits: usize,
     last_sequence: u64,
@@ -32,22 +32,22 @@ pub(super) struct History {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Interruption {
     None,
-    /// Killed before a call of the store.
+    /// It ends before a call of the store.
     KilledBefore(usize),
-    /// Killed after a write of the store, before it sees the result.
+    /// It ends after a write of the store, and does not learn of it.
     KilledAfterCommit(usize),
-    /// Killed at this poll.
+    /// It ends when it was polled so many times.
     KilledAtPoll(usize),
     /// A write fails.
     RefusedCommit(usize),
-    /// Another program acts before this write.
+    /// Something else happens before a write.
     OtherBeforeCommit(usize),
-    /// Other programs act before this call of the store, and before the calls after it as long as any are queued.
+    /// Something else happens before a call of the store, and before those that follow as long as there is something.
     OtherFrom(usize),
 }
 
 impl Interruption {
-    /// Whether the program fails to finish.
+    /// Whether the program does not come to its end.
     pub(super) fn ends_it(self) -> bool {
         !matches!(
             self,
@@ -61,11 +61,11 @@ type Act = Pin<Box<dyn Future<Output = ()> + Send>>;
 #[derive(Clone)]
 pub(super) struct Program {
     inner: Arc<dyn SyncStore>,
-    /// Held until a write is recorded, even if its program is killed: the write may still run on another thread.
+    /// Held by a write until it is noted, whatever becomes of the program: a killed one may leave a write to another thread.
     writing: Arc<tokio::sync::Mutex<()>>,
     history: Arc<Mutex<History>>,
     service: Arc<Mutex<ObservedService>>,
-    /// Whether each shown page was also used, so that walks can be checked by the pages shown.
+    /// Whether each page that was shown was used, so that walks can be judged by what was shown.
     pub(super) saw_all_pages: bool,
     interruption: Interruption,
     calls: Arc<AtomicUsize>,
@@ -90,7 +90,7 @@ impl Program {
         }
     }
 
-    /// Another program, with the same store opened again.
+    /// Another program, which has opened the same store again.
     pub(super) fn started(&self, inner: Arc<dyn SyncStore>, interruption: Interruption) -> Self {
         Self {
             writing: Arc::clone(&self.writing),
@@ -101,7 +101,7 @@ impl Program {
         }
     }
 
-    /// Queues an act of another program.
+    /// What else happens, once.
     pub(super) fn other(&self, act: impl Future<Output = ()> + Send + 'static) {
         self.others.lock().unwrap().push(Box::pin(act));
     }
@@ -113,7 +113,7 @@ impl Program {
         }
     }
 
-    /// Runs the program; `None` if it was killed.
+    /// Runs the program; `None`: it was killed.
     pub(super) async fn run<T>(&self, program: impl Future<Output = T>) -> Option<T> {
         let mut program = pin!(program);
         let mut polls = 0;

@@ -1,4 +1,4 @@
-//! A consumer of the feed that reads, acknowledges and ends by schedule.
+//! A consumer of the feed, which is told, acknowledges and ends as a schedule says.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,15 @@ use super::program::{History, without_date};
 use crate::error::Error;
 use crate::replica::{Change, ChangeKind, Changes, LocalRecord, Replica};
 
-/// One consumer, with everything that it has received in all its runs.
+/// What one consumer was told in all its runs.
 #[derive(Debug)]
 pub(super) struct Reader {
     pub(super) name: &'static str,
-    /// By number of the change: the record, and its content afterwards; `None`: gone.
+    /// By number of the change: the record, and its content after the change; `None`: gone.
     told: BTreeMap<u64, (String, Option<Value>)>,
-    /// The content of each record according to the received changes.
+    /// The content that the consumer knows, by record.
     known: BTreeMap<String, Value>,
-    /// The greatest number whose acknowledgement was started (`acknowledging`), and completed (`acknowledged`).
+    /// The greatest number that an acknowledgement was begun for, and that one ended for.
     acknowledging: u64,
     acknowledged: u64,
 }
@@ -32,7 +32,7 @@ impl Reader {
         }
     }
 
-    /// Reads at most `most` changes, `chunk` rows at a time. Acknowledges every `each`-th one, or none.
+    /// Reads at most so many changes, some rows at once, and acknowledges every one of so many, or none.
     pub(super) async fn read(
         &mut self,
         replica: &Replica,
@@ -51,7 +51,7 @@ impl Reader {
             let first = first.get_or_insert_with(|| change.clone());
             if each.is_some_and(|each| number % each == 0) {
                 self.acknowledge(&mut feed, &change).await?;
-                // A late acknowledgement, as from another process.
+                // As another process does that is late.
                 feed.acknowledge(first).await?;
             }
         }
@@ -65,15 +65,15 @@ impl Reader {
         Ok(())
     }
 
-    /// Checks a received change; `last` is the change before it in this run.
+    /// `last` is the change before it in this run.
     fn hear(&mut self, change: &Change, last: Option<u64>) {
         let (name, sequence) = (self.name, change.sequence);
-        // Acknowledged changes must not be repeated, and unacknowledged ones not be omitted.
+        // What was acknowledged is not repeated, and of what was not, nothing is left out.
         assert!(
             sequence > last.unwrap_or(self.acknowledged),
             "{name}: {change:?} after {last:?}"
         );
-        // The program may have been killed before or after the acknowledgement was written.
+        // It is not known whether an acknowledgement was written when the program was killed.
         let from = last.unwrap_or(self.acknowledging) + 1;
         let left_out = self.told.range(from..sequence.max(from)).next();
         assert_eq!(left_out, None, "{name}: before {sequence}");
@@ -120,7 +120,7 @@ impl Reader {
         self.told.insert(sequence, (id, after));
     }
 
-    /// Compares the received changes with the commits since the consumer was created.
+    /// Compares what the consumer was told in the end with what was committed since it was named.
     pub(super) fn check(&self, history: &History) {
         let name = self.name;
         let (steps, copy) = &history.named[name];

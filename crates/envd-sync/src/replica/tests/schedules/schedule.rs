@@ -1,4 +1,4 @@
-//! One random schedule of website, programs and consumers, and the checks after each step.
+//! One random schedule: what the website, the programs and the consumers do, and what must hold after each step.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -30,8 +30,7 @@ pub(super) struct Schedule<'a> {
     readers: Vec<Reader>,
     /// The profile says that the service compares the last change.
     is_incremental: bool,
-    /// The service behaves as the profile says: it compares the last change, shows changes immediately, and never sets a
-    /// date back.
+    /// The service does what it says: it compares the last change, shows each at once, and writes no date back.
     is_honest: bool,
     /// No program is killed, and no request fails.
     is_undisturbed: bool,
@@ -39,9 +38,9 @@ pub(super) struct Schedule<'a> {
     page_size: u32,
     overlap: Duration,
     processes: usize,
-    /// The clock of the programs, in seconds from the clock of the service.
+    /// The clock of the programs, in seconds from that of the service.
     clock: i64,
-    /// Whether a sync was interrupted, so that the next one continues its walk.
+    /// Whether a sync has not ended, so that the next one goes on with its walk.
     is_unfinished: bool,
 }
 
@@ -120,7 +119,7 @@ impl<'a> Schedule<'a> {
         self.find_out().await;
     }
 
-    /// Starts a program with a token of its own.
+    /// A program that starts now, with a token of its own.
     fn start(&mut self, interruption: Interruption) -> (Program, Replica) {
         self.processes += 1;
         let program = self.store.started((self.open)(), interruption);
@@ -191,7 +190,7 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    /// Queues a sync of another program over the same store.
+    /// A sync of another program over the same store.
     fn let_another_sync(&mut self, process: &Program) {
         let is_full = self.random.bool();
         let replica = with_token(&self.client, &self.service().token).account(ACCOUNT);
@@ -206,7 +205,7 @@ impl<'a> Schedule<'a> {
         });
     }
 
-    /// Schedules edits between pages, and a failing request.
+    /// Edits between the pages, and a request that fails.
     fn schedule_trouble(&mut self) {
         let mut scheduled = Vec::new();
         if self.random.bool() {
@@ -215,7 +214,7 @@ impl<'a> Schedule<'a> {
             }
         }
         if self.random.u8(..4) == 0 {
-            // One edit perhaps behind the walk, and then one ahead of it, a day later.
+            // Behind the walk, perhaps, and then before it, a day later.
             for (number, pause) in [(2, 1_000), (3, 90_000_000)] {
                 let edit = Edit::random(&mut self.random);
                 scheduled.push((number, edit.but(EditKind::Change, pause)));
@@ -234,7 +233,7 @@ impl<'a> Schedule<'a> {
         service.fails = failure.map(|failure| (number, failure));
     }
 
-    /// The records of the copy, as a read-only program sees them.
+    /// The records of the copy, read as a program does that only reads.
     async fn copy(&self) -> BTreeMap<String, Value> {
         let replica = Replica::new(&self.client.account(ACCOUNT), self.store.clone());
         let mut query = replica.consignments().page_size(50);
@@ -252,7 +251,7 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    /// An honest service refutes no profile, except for changes hidden when the list shifted.
+    /// A service that does what it says refutes no profile, but for what a list that shifts has hidden.
     fn check_refuted(&self, report: &SyncReport) {
         let problems = report.problems.iter();
         for problem in problems.filter(|problem| problem.contains("does not hold")) {
@@ -263,7 +262,7 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    /// The copy must hold the last state of each record that this sync was shown.
+    /// What this sync was shown last of each record is in the copy.
     fn check_shown(&self, report: &SyncReport, copy: &BTreeMap<String, Value>) {
         let service = self.service();
         for (id, shown) in &service.shown {
@@ -283,8 +282,7 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    /// After a clean walk, no record of the copy is in a state from before the sync, except for changes that no walk can
-    /// detect.
+    /// After a clean walk nothing is in the copy as it was before the sync, but what no walk can know of.
     fn check_current(
         &self,
         report: &SyncReport,
@@ -294,7 +292,7 @@ impl<'a> Schedule<'a> {
         let mut service = self.service();
         let is_full = report.mode == SyncMode::Full;
         let compares_changes = is_full || service.list.compared == Compared::Updated;
-        // A continued walk leaves changes on earlier pages to the next one.
+        // What changed behind a walk that goes on is for the next one.
         let goes_on = is_full && (was_unfinished || report.resumed);
         if !report.clean || goes_on || !compares_changes || service.list.lag > 0 {
             return;
@@ -325,7 +323,7 @@ impl<'a> Schedule<'a> {
             self.readers.push(Reader::new(name));
             self.readers.len() - 1
         });
-        // Let the copy change between the reads of the store.
+        // The copy changes between the reads of the store.
         let others = if self.random.u8(..4) == 0 { 4 } else { 0 };
         if others > 0 {
             interruption = Interruption::OtherFrom(self.random.usize(1..8));
@@ -337,7 +335,7 @@ impl<'a> Schedule<'a> {
         }
         let read = self.readers[index].read(&replica, most, each, chunk);
         let ended = process.run(read).await;
-        // One of the other programs may have failed.
+        // One of the others may have failed.
         self.is_unfinished |= others > 0;
         let is_interrupted = interruption.ends_it();
         assert!(
@@ -346,7 +344,7 @@ impl<'a> Schedule<'a> {
         );
     }
 
-    /// Without further edits and failures, the copy converges to the list.
+    /// Without further edits and failures, the copy becomes the list.
     async fn repair(&mut self) {
         self.clock = 0;
         self.store.saw_all_pages = false;
@@ -358,7 +356,7 @@ impl<'a> Schedule<'a> {
         }
         let mut clean = 0;
         for number in 0..6 {
-            // Small pages for the walk that is continued and for one more.
+            // The walk that is to be continued has small pages, and so has one more.
             self.page_size = if number < 2 { self.page_size } else { 100 };
             let (_, replica) = self.start(Interruption::None);
             let report = replica.sync_full().await.unwrap();
@@ -402,13 +400,13 @@ impl<'a> Schedule<'a> {
         );
     }
 
-    /// A service that compares another date must be detected by the changes that it omits, and then be read in full.
+    /// A service that compares another date is found out by what it does not list, and read in full.
     async fn find_out(&mut self) {
         if self.service().list.compared != Compared::Created || !self.is_incremental {
             return;
         }
         self.overlap = Duration::from_secs(60);
-        // Changing the very record that set the watermark does not refute the profile, so some rounds detect nothing.
+        // A change of the very record that the watermark is from is found by itself, so some rounds miss nothing.
         for _ in 0..8 {
             for kind in [EditKind::Change, EditKind::Insert] {
                 let edit = Edit::random(&mut self.random).but(kind, 3_600_000);
@@ -426,14 +424,14 @@ impl<'a> Schedule<'a> {
         panic!("the profile does not hold, and no full walk has found it out");
     }
 
-    /// If the profile says that the service compares the last change, a sync without changes must be cheap.
+    /// If the profile says that the service compares the last change, a sync is cheap from now on.
     async fn sync_with_nothing_new(&mut self) {
         self.page_size = 100;
         for number in 1..=4 {
             let (_, replica) = self.start(Interruption::None);
             let before = self.store.history().commits;
             let report = replica.sync().await.unwrap();
-            // After the last full walk, one page may still move the watermark.
+            // The last full walk may have had a watermark that this page moves once.
             if report.mode == SyncMode::Incremental && number > 2 {
                 assert_eq!(self.store.history().commits, before, "{report}");
                 assert!(self.service().requests <= 2, "{report}");
@@ -456,7 +454,7 @@ fn with_token(client: &Client, token: &str) -> Client {
     client.with_token_source(StaticToken::new(token).unwrap())
 }
 
-/// A service with random listing behaviour.
+/// How the service lists.
 fn listing(random: &mut fastrand::Rng) -> Listing {
     let compared = [Compared::Created, Compared::Moved, Compared::Nothing];
     let orders = [
@@ -481,5 +479,5 @@ fn listing(random: &mut fastrand::Rng) -> Listing {
     list
 }
 
-// The clock of the service begins here, and the clocks of programs up to two days earlier.
+// The clock of the service begins here, and those of programs up to two days before.
 const _: () = assert!(START > 200_000_000);

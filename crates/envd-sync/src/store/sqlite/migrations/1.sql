@@ -11,13 +11,13 @@ CREATE TABLE documents (
     UNIQUE (account, name)
 ) STRICT;
 
--- In a separate table, so that searches read few pages, and walks write few.
+-- Payloads are apart, so that a search reads and a walk writes few pages.
 CREATE TABLE records (
     record INTEGER PRIMARY KEY,
     account INTEGER NOT NULL,
     id TEXT NOT NULL,
     sequence INTEGER NOT NULL,
-    -- In no index, so that a walk over unchanged records updates none.
+    -- In no index, so that a walk over records that are unchanged maintains none.
     generation INTEGER NOT NULL,
     status TEXT,
     species TEXT,
@@ -25,7 +25,7 @@ CREATE TABLE records (
     origin_pic TEXT,
     destination_pic TEXT,
     movement_day TEXT,
-    -- 0 if unknown: a number sorts before every text, so "less than" is true for it, while no comparison is true for NULL.
+    -- 0 where there is none: a number orders before every text, so "less than" holds for it where NULL holds for nothing.
     updated_at ANY NOT NULL
 ) STRICT;
 

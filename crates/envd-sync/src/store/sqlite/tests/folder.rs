@@ -1,4 +1,4 @@
-//! A temporary folder for one test.
+//! A folder of a test's own.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ pub(super) const ACCOUNT: &str = "farm";
 
 const FILE: &str = "farm.db";
 
-/// Deleted with its content on drop.
+/// Is deleted with all that is in it when it is dropped.
 pub(crate) struct Folder(TestFolder);
 
 impl Folder {
@@ -29,12 +29,12 @@ impl Folder {
         self.path().join(FILE)
     }
 
-    /// Writes the file with the permissions that the store sets.
+    /// Writes the file, private as the store's own.
     pub(super) fn write(&self, contents: impl AsRef<[u8]>) {
         self.0.write(FILE, contents);
     }
 
-    /// Checks that opening the file fails, and leaves it unchanged.
+    /// The file cannot be opened, and is left as it is.
     #[track_caller]
     pub(super) fn refuses(&self, kind: StoreErrorKind) -> StoreError {
         let before = fs::read(self.file()).unwrap();
@@ -49,7 +49,7 @@ impl Folder {
     }
 }
 
-/// A row with a payload of `size` bytes, and a document with its number.
+/// A row with a payload of some size, and a document that has its number.
 pub(super) fn batch(number: u64, size: usize) -> Batch {
     let row = RecordRow {
         id: format!("{number:06}"),

@@ -1,4 +1,4 @@
-//! Permissions of the files.
+//! Who may read and write the files.
 #![cfg(unix)]
 
 use envd_sdk::auth::{StoreError, StoreErrorKind};
@@ -50,7 +50,7 @@ async fn a_file_that_others_may_read_is_made_private_and_one_that_they_may_write
     }
 }
 
-/// A program that opened the readable file sees no later record. A process that has the file open keeps writing to it.
+/// A program that opened the readable file sees no later record. A process that writes the file keeps writing to it.
 #[tokio::test]
 async fn a_file_that_others_could_read_is_replaced_unless_a_process_has_it_open() {
     let folder = Folder::new();
@@ -63,7 +63,7 @@ async fn a_file_that_others_could_read_is_replaced_unless_a_process_has_it_open(
     assert!(number() != earlier);
     let before = rows(&store).await;
     assert!(!before.is_empty());
-    // A log next to the file shows that a process has it open.
+    // The log shows that a process has the file open.
     set_mode(&folder.file(), 0o644);
     let used = number();
     let other = folder.store();
@@ -105,7 +105,7 @@ async fn a_link_a_directory_and_a_folder_that_others_may_write_are_refused() {
     let directory = folder.path().join("directory.db");
     fs::create_dir(&directory).unwrap();
     assert!(SqliteSync::open(&directory).unwrap_err().kind() == StoreErrorKind::Unreadable);
-    // Even with the sticky bit, others can create a `-wal` first.
+    // With the sticky bit, others can still put a `-wal` there first.
     for shared in [0o777, 0o1777] {
         set_mode(folder.path(), shared);
         folder.refuses(StoreErrorKind::Insecure);
@@ -129,8 +129,7 @@ async fn a_planted_file_beside_the_database_is_refused() {
     }
 }
 
-/// Root can write files of any mode, so first `SQLite`'s own switch refuses the write; for other users the mode does so
-/// too.
+/// Root writes to files of any mode, so the write is refused by `SQLite`'s own switch; for other users by the mode as well.
 #[tokio::test]
 async fn a_file_that_cannot_be_written_is_read() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! Several users of one file.
+//! Several that have the file open.
 
 use envd_sdk::auth::StoreErrorKind;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ async fn a_writer_that_does_not_end_is_a_lock_timeout_and_readers_go_on() {
     drop(writer);
     let error = store.commit(ACCOUNT, &batch(2, 10)).await.unwrap_err();
     assert!(error.kind() == StoreErrorKind::LockTimeout, "{error}");
-    // The uncommitted changes of the other connection are not visible.
+    // What the other one has not committed is not read.
     assert_eq!(rows(&store).await.len(), 1);
     other.execute_batch("ROLLBACK").unwrap();
     assert!(store.commit(ACCOUNT, &batch(2, 10)).await.unwrap());
