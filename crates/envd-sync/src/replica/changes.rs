@@ -256,7 +256,7 @@ impl Changes {
             if change.sequence > last {
                 let sequence = change.sequence;
                 return Err(Error::usage(format!(
-                    "the change {sequence} is not one of this account: acknowledge what the same feed told"
+                    "the change {sequence} is not one of this account: acknowledge only changes that this feed returned"
                 )));
             }
         }
@@ -563,7 +563,7 @@ pub(crate) fn outbox_document(acknowledged: Option<u64>) -> (String, Option<Stri
 
 fn removed(name: &str) -> Error {
     Error::usage(format!(
-        "the consumer {name:?} was removed: open its changes again to name it anew"
+        "the consumer {name:?} was removed: open its changes again to create a new one"
     ))
 }
 

@@ -216,7 +216,7 @@ impl<'a> Round<'a> {
         }
         if !is_complete {
             let problem =
-                "absent records could not all be asked for; the next full walk does so again";
+                "not all records that the list omits could be read; the next full walk tries again";
             self.report.add_problem(problem.to_owned());
         }
         let mut draft = self.draft();

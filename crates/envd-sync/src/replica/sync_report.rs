@@ -120,7 +120,7 @@ impl fmt::Display for SyncReport {
             write!(f, "; {} too old to keep", self.pruned)?;
         }
         if self.restarts > 0 {
-            write!(f, "; started anew {}", counted(self.restarts, "time"))?;
+            write!(f, "; restarted {}", counted(self.restarts, "time"))?;
         }
         if !self.gaps.is_empty() {
             write!(f, "; no readable record at: {}", self.gaps.join(", "))?;

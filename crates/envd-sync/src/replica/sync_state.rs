@@ -305,7 +305,7 @@ impl fmt::Display for FullReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::DateUnknown => {
-                "it is not known which date fromDate compares: set lists.comparedDate of the profile; the application first_contact finds it out"
+                "it is not known which date fromDate compares: find it out with the application first_contact, and set lists.comparedDate of the profile"
             }
             Self::AnotherDate => {
                 "by the profile, fromDate compares another date than that of the last change"
@@ -326,9 +326,9 @@ impl fmt::Display for FullReason {
                 );
             }
             Self::NoWatermark => {
-                "no full walk so far was complete and had a date of a last change near that of this machine"
+                "no full walk so far was complete and showed a plausible date of a last change"
             }
-            Self::Due => "the last full walk is too long ago",
+            Self::Due => "the daily full walk is due",
         })
     }
 }

@@ -54,7 +54,9 @@ impl Round<'_> {
                         return Err(error);
                     }
                     self.report.restarts += 1;
-                    let problem = format!("the walk started anew: {error}");
+                    let problem = format!(
+                        "the service refused the position of the walk, which started again: {error}"
+                    );
                     self.report.add_problem(problem);
                     let mut draft = self.draft();
                     draft.state.walk = None;
@@ -158,7 +160,7 @@ impl Round<'_> {
         let reads: Reads = reads.buffer_unordered(READS_AT_ONCE).try_collect().await?;
         for (id, _) in reads.iter().filter(|(_, read)| read.is_none()) {
             self.report.add_problem(format!(
-                "the service lists the record {id} and does not show it with all fields"
+                "the service lists the record {id} but does not return it with all fields"
             ));
         }
         Ok(reads)
