@@ -1,10 +1,10 @@
-//! What an error of `SQLite` means to the caller.
+//! Maps errors of `SQLite` to kinds of [`StoreError`].
 
 use rusqlite::{Error, ErrorCode, ffi};
 
 use envd_sdk::auth::{StoreError, StoreErrorKind as Kind};
 
-/// An error inside this store; a type of its own, so that no public type converts from those of `SQLite`.
+/// An error inside this store. It has its own type, so that no public type converts from an error of `rusqlite`.
 #[derive(Debug)]
 pub(super) struct SqliteError(pub(super) StoreError);
 
@@ -17,7 +17,7 @@ impl From<StoreError> for SqliteError {
 impl From<Error> for SqliteError {
     fn from(error: Error) -> Self {
         let (kind, code) = match error {
-            // The text beside the code is dropped: it can name the path, and a path the user.
+            // Drop the text next to the code: it can contain the path, and the path the name of a user.
             Error::SqliteFailure(code, _) | Error::SqlInputError { error: code, .. } => {
                 (kind(code), Some(code))
             }
