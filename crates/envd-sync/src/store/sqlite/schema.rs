@@ -86,7 +86,7 @@ fn version(connection: &Connection) -> Result<i64, SqliteError> {
         ),
         _ => (
             StoreErrorKind::Unreadable,
-            "the file of the copy is a database of another program; it is left as it is",
+            "the file of the copy is a database of another program; it was not changed",
         ),
     };
     Err(StoreError::new(kind, message).into())

@@ -57,10 +57,10 @@ fn message(kind: Kind) -> &'static str {
         Kind::Full => "no space is left for the database of the copy",
         Kind::LockTimeout => "another process writes to the database of the copy for too long",
         Kind::Unreadable => {
-            "the database of the copy is damaged, or the file is no database; it is left as it is"
+            "the database of the copy is damaged, or the file is not a database; it was not changed"
         }
         Kind::Denied => {
-            "the database of the copy, its directory, or a file beside it cannot be opened or written, or another program holds one of them"
+            "the database of the copy, its directory, or a file next to it cannot be opened or written, or another program holds one of them"
         }
         Kind::Unsupported => "the file system has no locks that the database of the copy can use",
         _ => "the database of the copy cannot be used",
