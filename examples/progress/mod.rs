@@ -1,6 +1,6 @@
-//! How far a program is: a line on stderr, which is there on a terminal only and gone in the end.
+//! A line of progress on stderr; it appears only on a terminal, and is cleared at the end.
 //!
-//! What reads the output in a pipe (`| less`) writes on the same terminal, so that a program in a pipe shows none.
+//! A pager that reads the output through a pipe (`| less`) uses the same terminal, so a program in a pipe shows no progress.
 
 use console::Term;
 
@@ -23,12 +23,12 @@ impl Progress {
         Self { term: None }
     }
 
-    /// Shows how much is done, of how much.
+    /// Shows the number of records done, and the total if it is known.
     pub(crate) fn show(&self, done: u64, all: Option<u64>) {
         let all = all.map_or(String::new(), |all| format!(" of {all}"));
         self.clear();
         if let Some(term) = &self.term {
-            // An error of the terminal is no error of the program.
+            // An error of the terminal is not an error of the program.
             let _ = term.write_str(&format!("{done}{all} records"));
         }
     }

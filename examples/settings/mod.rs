@@ -41,13 +41,13 @@ pub(crate) fn fixed_fake() -> FakeBuilder {
     Fake::builder().clock(clock)
 }
 
-/// The servers of an example, and what they are like.
+/// The servers of an example, and their profile.
 pub(crate) struct Settings {
     fake: Option<Fake>,
     profile: ServiceProfile,
 }
 
-/// The profile in the file of `ENVD_PROFILE`, or what is assumed.
+/// The profile in the file of `ENVD_PROFILE`, or the assumed one.
 pub(crate) fn profile() -> Result<ServiceProfile, Failure> {
     let Some(file) = optional("ENVD_PROFILE") else {
         return Ok(ServiceProfile::default());
@@ -98,7 +98,7 @@ impl Settings {
         }
     }
 
-    /// The account that was used last with the store in a file, so that a list needs no request. It stands in a file beside it.
+    /// The account last used with a store in a file, so that a list needs no request. It is kept in a file next to the store.
     pub(crate) fn remembered_account(store: &Path) -> Result<Option<AccountId>, Failure> {
         match fs::read_to_string(account_file(store)) {
             Ok(id) => Ok(Some(id.trim().into())),
@@ -107,7 +107,7 @@ impl Settings {
         }
     }
 
-    /// Who is logged in: `ENVD_USER`, where only an access token is given, or the user of the last login with the store.
+    /// The user: `ENVD_USER` if only an access token is given, otherwise the user of the last login with the store.
     pub(crate) fn user(store: &Path) -> Result<Option<String>, Failure> {
         if let Some(user) = optional("ENVD_USER") {
             return Ok(Some(user));
@@ -126,7 +126,7 @@ impl Settings {
         Ok(())
     }
 
-    /// A run with nothing new writes nothing.
+    /// Writes only if the account changed.
     pub(crate) fn remember_account(store: &Path, id: &AccountId) -> Result<(), Failure> {
         if Self::remembered_account(store)?.as_ref() != Some(id) {
             fs::write(account_file(store), id.as_str())?;
@@ -191,7 +191,7 @@ impl Settings {
         }
     }
 
-    /// What the servers are like.
+    /// The profile of the servers.
     pub(crate) fn profile(&self) -> &ServiceProfile {
         &self.profile
     }
@@ -201,7 +201,7 @@ impl Settings {
         optional("ENVD_ACCESS_TOKEN")
     }
 
-    /// Logs in, unless the environment has an access token; then there is no manager.
+    /// Logs in and returns the manager; with an access token in the environment, it does neither.
     pub(crate) async fn log_in(&self) -> Result<(ClientBuilder, Option<TokenManager>), Failure> {
         let client = Client::builder(self.graphql_url()?).profile(&self.profile);
         let client = client.clock(self.clock());
@@ -260,7 +260,7 @@ impl Settings {
     }
 }
 
-/// A setting, or what the profile has for it.
+/// A setting, or its value in the profile.
 fn setting(name: &str, known: Option<&Sourced<String>>) -> Result<String, Failure> {
     let known = known.map(|known| known.value.clone());
     optional(name).or(known).map_or_else(|| required(name), Ok)
