@@ -6,7 +6,7 @@ use crate::names;
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Program {
-    /// In the order of the documents.
+    /// The operations, in the order of the documents.
     pub operations: Vec<Operation>,
     /// The records of fragments, by name.
     pub records: Vec<Struct>,
@@ -35,7 +35,7 @@ pub struct Operation {
     pub records: Vec<Struct>,
 }
 
-/// A struct: of a selection, or an input.
+/// The struct of a selection or of an input.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Struct {

@@ -264,7 +264,7 @@ impl Stage for Play {
                 }
             }
             "from" => self.requests[0].2.clone(),
-            // The service may still receive a later page, which a program requested ahead that ended.
+            // An ended program may have requested a later page ahead, which the service still receives.
             "first" => {
                 let lists = self.requests.iter().filter(|it| it.0 != "Consignment");
                 let full = lists.filter(|(_, _, from)| from.is_empty());
