@@ -1,4 +1,4 @@
-//! Connections to the database, and their failures as errors of stores.
+//! Connections to the database, and the mapping of their failures to errors of stores.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -19,8 +19,8 @@ const MOST_CONNECTIONS: usize = 262_143;
 
 const TIME_OUT: Duration = Duration::from_secs(5);
 
-/// A connection that goes back to the pool only by [`give_back`](Self::give_back), and is closed otherwise: after an error or
-/// a cancelled call a transaction may be open, or replies may be on the way.
+/// A connection that returns to the pool only through [`give_back`](Self::give_back), and is closed otherwise: after an error or a
+/// cancelled call, a transaction may be open or replies may be outstanding.
 pub(crate) struct PooledConnection(Option<Object>);
 
 impl PooledConnection {
@@ -49,8 +49,8 @@ impl Drop for PooledConnection {
 
 /// A pool of at most `size` connections to a database on this machine, over the loopback address or a Unix socket.
 ///
-/// For tests, and for a database beside the application. Elsewhere the connection needs TLS: make the pool with
-/// [`deadpool_postgres`] and the connector of your choice, such as that of `tokio-postgres-rustls`.
+/// For tests, and for a database on the machine of the application. Elsewhere the connection needs TLS: build the pool with
+/// [`deadpool_postgres`] and a connector of your choice, such as that of `tokio-postgres-rustls`.
 ///
 /// ```
 /// use envd_postgres::loopback_pool;
@@ -65,7 +65,7 @@ impl Drop for PooledConnection {
 ///
 /// [`Insecure`](envd_sdk::auth::StoreErrorKind::Insecure) when the database is on another machine.
 pub fn loopback_pool(url: &str, size: usize) -> Result<Pool, StoreError> {
-    // The reason is left out: it may repeat a part of the text, and there is a password in it.
+    // Drop the reason: it may repeat a part of the text, which contains a password.
     let mut config: Config = url.parse().map_err(|_| {
         StoreError::new(
             Kind::Other,
@@ -82,7 +82,7 @@ pub fn loopback_pool(url: &str, size: usize) -> Result<Pool, StoreError> {
         let message = "the database is on another machine; pass a pool whose connections use TLS";
         return Err(StoreError::new(Kind::Insecure, message));
     }
-    // No server has more; the pool makes room for all of them at once.
+    // No server allows more, and the pool allocates space for all of them at once.
     let size = size.min(MOST_CONNECTIONS);
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(TIME_OUT);
@@ -106,7 +106,7 @@ fn is_near(host: &Host) -> bool {
     }
 }
 
-/// A failure, and over which connection another attempt may succeed.
+/// A failure, and the connection over which a retry may succeed.
 #[derive(Debug)]
 pub(crate) struct DatabaseError {
     pub(crate) error: StoreError,
@@ -116,9 +116,9 @@ pub(crate) struct DatabaseError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Retry {
     Never,
-    /// The connection is lost; any other may do.
+    /// The connection is lost; use any other connection.
     OtherConnection,
-    /// The session is read-only, as those of the pool may be after a failover.
+    /// The session is read-only, as pooled sessions may be after a failover.
     NewConnection,
 }
 
@@ -164,7 +164,7 @@ impl From<tokio_postgres::Error> for DatabaseError {
 const NO_TABLES: &str = "the tables of the store do not exist; call its method migrate";
 const ENDED: &str = "the database ended the connection";
 
-/// What codes of errors (Postgres, appendix A), or their beginnings, mean for a store. The first that fits counts.
+/// The meaning of error codes (Postgres, appendix A), or of their prefixes, for a store. The first match counts.
 #[rustfmt::skip]
 const MEANINGS: [(&str, Kind, &str); 24] = [
     (FOREIGN_STATE, Kind::Insecure, FOREIGN_OWNER),
@@ -193,13 +193,13 @@ const MEANINGS: [(&str, Kind, &str); 24] = [
     ("", Kind::Other, "the database refused the statement"),
 ];
 
-/// Codes, or their beginnings, after which the connection cannot be used.
+/// Codes, or prefixes of codes, after which the connection cannot be used.
 const LOST: [&str; 5] = ["57P01", "57P02", "57P05", "25P03", "08"];
 
-/// The message is never shown: it may repeat a part of what was sent.
+/// The server's message is never shown: it may repeat values of the statement.
 fn of_reply(code: &str, message: &str) -> DatabaseError {
     let cause = format!("SQLSTATE {code}");
-    // PgBouncer has this one code for nearly all of its errors, and most of them are transient.
+    // PgBouncer uses this code for nearly all of its errors, most of them transient.
     if code == "08P01" && message.contains("statement pooling") {
         let message = "the pooler before the database pools statements; set its pool_mode to transaction or session";
         return StoreError::new(Kind::Unsupported, message)
@@ -220,7 +220,7 @@ fn of_reply(code: &str, message: &str) -> DatabaseError {
     }
 }
 
-/// The connection failed, or could not be made.
+/// Maps a connection that failed or could not be opened.
 fn of_connection(error: &tokio_postgres::Error) -> DatabaseError {
     let sources = std::iter::successors(std::error::Error::source(error), |error| error.source());
     let mut network = sources.filter_map(|source| source.downcast_ref::<std::io::Error>());
