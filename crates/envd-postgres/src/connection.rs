@@ -1,5 +1,6 @@
 //! Connections to the database, and the mapping of their failures to errors of stores.
 
+use std::fmt;
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -47,24 +48,55 @@ impl Drop for PooledConnection {
     }
 }
 
-/// A pool of at most `size` connections to a database on this machine, over the loopback address or a Unix socket.
-///
-/// For tests, and for a database on the machine of the application. Elsewhere the connection needs TLS: build the pool with
-/// [`deadpool_postgres`] and a connector of your choice, such as that of `tokio-postgres-rustls`.
+/// Connections to a database, for both stores. Cheap to clone; clones share the connections.
 ///
 /// ```
-/// use envd_postgres::loopback_pool;
+/// use envd_postgres::PostgresPool;
 ///
-/// let pool = loopback_pool("postgres://app:password@127.0.0.1/app", 16)?;
-/// assert!(loopback_pool("postgres://app:password@db.example.com/app", 16).is_err());
+/// let pool = PostgresPool::from_url("postgres://app:password@127.0.0.1/app", 16)?;
+/// assert!(PostgresPool::from_url("postgres://app:password@db.example.com/app", 16).is_err());
 /// # let _ = pool;
 /// # Ok::<(), envd_sdk::auth::StoreError>(())
 /// ```
-///
-/// # Errors
-///
-/// [`Insecure`](envd_sdk::auth::StoreErrorKind::Insecure) when the database is on another machine.
-pub fn loopback_pool(url: &str, size: usize) -> Result<Pool, StoreError> {
+#[derive(Clone)]
+pub struct PostgresPool(pub(crate) Pool);
+
+impl PostgresPool {
+    /// At most `size` connections to a database on this machine, over the loopback address or a Unix socket.
+    ///
+    /// For tests, and for a database on the machine of the application. A connection to another machine needs TLS: build the pool
+    /// with `deadpool_postgres` and a connector of your choice, such as that of `tokio-postgres-rustls`, and pass it to `from_pool`,
+    /// with the feature `deadpool_postgres014`.
+    ///
+    /// # Errors
+    ///
+    /// [`Insecure`](envd_sdk::auth::StoreErrorKind::Insecure) when the database is on another machine.
+    pub fn from_url(url: &str, size: usize) -> Result<Self, StoreError> {
+        local_pool(url, size).map(Self)
+    }
+}
+
+#[cfg(feature = "deadpool_postgres014")]
+impl PostgresPool {
+    /// A pool of your own, such as one whose connections use TLS.
+    pub fn from_pool(pool: Pool) -> Self {
+        Self(pool)
+    }
+
+    /// The pool, for queries of your own over the same connections.
+    pub fn pool(&self) -> &Pool {
+        &self.0
+    }
+}
+
+// Without the settings of the pool, which hold the password.
+impl fmt::Debug for PostgresPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresPool").finish_non_exhaustive()
+    }
+}
+
+fn local_pool(url: &str, size: usize) -> Result<Pool, StoreError> {
     // Drop the reason: it may repeat a part of the text, which contains a password.
     let mut config: Config = url.parse().map_err(|_| {
         StoreError::new(
@@ -306,7 +338,7 @@ mod tests {
             "host=/var/run/postgresql user=u",
             "host=db.example.com hostaddr=127.0.0.1 user=u",
         ] {
-            assert!(loopback_pool(near, 2).is_ok(), "{near}");
+            assert!(PostgresPool::from_url(near, 2).is_ok(), "{near}");
         }
         for far in [
             "postgres://u:p@db.example.com/d",
@@ -314,11 +346,11 @@ mod tests {
             "host=localhost hostaddr=10.0.0.1 user=u",
         ] {
             assert!(
-                loopback_pool(far, 2).unwrap_err().kind() == Kind::Insecure,
+                PostgresPool::from_url(far, 2).unwrap_err().kind() == Kind::Insecure,
                 "{far}"
             );
         }
-        let error = loopback_pool("postgres://u:hunter2@[/d", 2).unwrap_err();
+        let error = PostgresPool::from_url("postgres://u:hunter2@[/d", 2).unwrap_err();
         assert!(!format!("{error:?}").contains("hunter2"));
     }
 }

@@ -5,7 +5,7 @@
 //! | keep the tokens of many users, and refresh each once for all hosts | [`PostgresStore`] |
 //! | keep copies of accounts and their outboxes | [`PostgresSync`] |
 //! | create the tables, or let another role create them | [`PostgresStore::migrate`], [`PostgresStore::migration_sql`]; the same methods of [`PostgresSync`] |
-//! | connect to a database on this machine, or elsewhere with TLS | [`loopback_pool`]; a pool of [`deadpool_postgres`] |
+//! | connect to a database on this machine, or elsewhere with TLS | [`PostgresPool`] |
 //! | choose schema, owner and time-out | [`PostgresBuilder`] |
 //! | run the accounts as jobs of a queue, and size it | [`guide::many_hosts`] |
 //! | choose among all stores of tokens | [`envd_sdk::guide::token_stores`] |
@@ -13,12 +13,12 @@
 //! Both stores over one pool, in one schema:
 //!
 //! ```
-//! use envd_postgres::{PostgresStore, PostgresSync, loopback_pool};
+//! use envd_postgres::{PostgresPool, PostgresStore, PostgresSync};
 //! use envd_sdk::auth::TokenManager;
 //! use envd_sync::Replica;
 //!
 //! # equipment::example(async {
-//! let pool = loopback_pool("postgres://app:password@127.0.0.1/app", 16)?;
+//! let pool = PostgresPool::from_url("postgres://app:password@127.0.0.1/app", 16)?;
 //! let tokens = PostgresStore::builder(pool.clone()).build()?;
 //! let copies = PostgresSync::builder(pool).build()?;
 //! # if false {
@@ -107,9 +107,10 @@ mod statement;
 mod sync_store;
 mod token_store;
 
+#[cfg(feature = "deadpool_postgres014")]
 pub use deadpool_postgres;
 
-pub use self::connection::loopback_pool;
+pub use self::connection::PostgresPool;
 pub use self::postgres_builder::PostgresBuilder;
 pub use self::sync_store::PostgresSync;
 #[doc(alias("database", "many hosts"))]

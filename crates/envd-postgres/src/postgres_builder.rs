@@ -5,8 +5,7 @@ use std::marker::PhantomData;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use deadpool_postgres::Pool;
-
+use super::connection::PostgresPool;
 use super::database::Database;
 use super::schema::{Migration, Schema};
 use envd_sdk::auth::StoreError;
@@ -16,7 +15,7 @@ use envd_sdk::auth::StoreError;
 /// See [`PostgresStore`](super::PostgresStore) for an example.
 #[must_use]
 pub struct PostgresBuilder<S> {
-    pub(crate) pool: Pool,
+    pub(crate) pool: PostgresPool,
     schema: String,
     /// The beginning of the name of the table of migrations.
     pub(crate) prefix: String,
@@ -27,7 +26,7 @@ pub struct PostgresBuilder<S> {
 }
 
 impl<S> PostgresBuilder<S> {
-    pub(crate) fn new(pool: Pool, prefix: &str) -> Self {
+    pub(crate) fn new(pool: PostgresPool, prefix: &str) -> Self {
         Self {
             pool,
             schema: "envd_sdk".to_owned(),
@@ -71,7 +70,7 @@ impl<S> PostgresBuilder<S> {
     ) -> Result<Database, StoreError> {
         Ok(Database {
             schema: Schema::new(&self.schema, &self.owner, &self.prefix, tables, migrations)?,
-            pool: self.pool,
+            pool: self.pool.0,
             time_out: self.time_out,
             checked: AtomicBool::new(false),
         })
@@ -95,12 +94,13 @@ mod tests {
     use equipment::{PLANTED, hides};
 
     use super::*;
-    use crate::{PostgresStore, PostgresSync, loopback_pool};
+    use crate::{PostgresStore, PostgresSync};
 
     #[tokio::test]
     async fn debug_shows_no_password() {
         let url = format!("postgres://sam:{PLANTED}@127.0.0.1/farm");
-        let pool = loopback_pool(&url, 2).unwrap();
+        let pool = PostgresPool::from_url(&url, 2).unwrap();
+        hides::<PostgresPool>(&pool);
         hides::<PostgresBuilder<_>>(&PostgresStore::builder(pool.clone()));
         hides::<PostgresBuilder<_>>(&PostgresSync::builder(pool.clone()));
         hides::<PostgresStore>(&PostgresStore::builder(pool.clone()).build().unwrap());

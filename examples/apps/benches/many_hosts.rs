@@ -9,9 +9,8 @@ use std::env;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use envd_postgres::PostgresPool;
 use envd_postgres::PostgresSync;
-use envd_postgres::deadpool_postgres::Pool;
-use envd_postgres::loopback_pool;
 use envd_sdk::fake::{Fake, Fault, UserRecord, World};
 use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
 use envd_sync::Replica;
@@ -23,7 +22,7 @@ const SAVE: &str = "CreateOrSaveConsignment";
 
 struct Bench {
     url: String,
-    pool: Pool,
+    pool: PostgresPool,
     fake: Fake,
     accounts: Vec<String>,
     outboxes: Vec<Outbox>,
@@ -93,7 +92,7 @@ impl Bench {
             .iter()
             .fold(user, |user, id| user.account(id, "LPA", "QAZZ7777"));
         let fake = Fake::builder().world(World::empty().user(user));
-        let pool = loopback_pool(&url, 4).unwrap();
+        let pool = PostgresPool::from_url(&url, 4).unwrap();
         let fake = fake.latency(latency);
         let fake = fake.start().await.unwrap();
         let copies = PostgresSync::builder(pool.clone()).schema(SCHEMA);
@@ -144,7 +143,7 @@ impl Bench {
         let busy = format!(
             "SELECT count(*) AS bench FROM {SCHEMA}_jobs.jobs WHERE run_at <= now() OR locked_at IS NOT NULL"
         );
-        let database = self.pool.get().await.unwrap();
+        let database = self.pool.pool().get().await.unwrap();
         while database
             .query_one(&busy, &[])
             .await
@@ -160,7 +159,7 @@ impl Bench {
     async fn statements(&self) -> f64 {
         let count = "SELECT sum(calls)::float8 AS bench FROM pg_stat_statements
             WHERE query NOT LIKE '%bench %' AND query NOT LIKE '%pg_stat%' AND toplevel";
-        let database = self.pool.get().await.unwrap();
+        let database = self.pool.pool().get().await.unwrap();
         database.query_one(count, &[]).await.unwrap().get(0)
     }
 
@@ -199,7 +198,7 @@ impl Bench {
     }
 
     async fn run(&self, statement: &str) {
-        let database = self.pool.get().await.unwrap();
+        let database = self.pool.pool().get().await.unwrap();
         database.batch_execute(statement).await.unwrap();
     }
 }

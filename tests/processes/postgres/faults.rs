@@ -99,8 +99,8 @@ async fn a_connection_without_replies_times_out() {
 #[tokio::test]
 async fn a_missing_server_is_unreachable() {
     let url = "postgres://user@127.0.0.1:1/none";
-    let pool = envd_postgres::loopback_pool(url, 2).unwrap();
-    let store = database::store(&pool, "envd");
+    let pool = envd_postgres::PostgresPool::from_url(url, 2).unwrap();
+    let store = database::store(pool.pool(), "envd");
     let error = store.load(KEY).await.unwrap_err();
     is_of(&error, StoreErrorKind::Unreachable);
     let error: envd_sdk::Error = error.into();

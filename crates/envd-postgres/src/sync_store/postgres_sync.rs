@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use deadpool_postgres::Pool;
 use deadpool_postgres::tokio_postgres::Row as Stored;
 use deadpool_postgres::tokio_postgres::types::Type;
 
 use super::batch_commit;
 use super::row_query;
 use crate::PostgresBuilder;
+use crate::connection::PostgresPool;
 use crate::database::Database;
 use crate::schema::Migration;
 use crate::statement::{Statement, column, unsigned};
@@ -72,10 +72,10 @@ impl PostgresBuilder<PostgresSync> {
 /// Keeps the copies of accounts in tables of Postgres that many hosts share; cheap to clone, and clones share the pool.
 ///
 /// ```
-/// use envd_postgres::{PostgresSync, loopback_pool};
+/// use envd_postgres::{PostgresPool, PostgresSync};
 ///
 /// # equipment::example(async {
-/// let pool = loopback_pool("postgres://app:password@127.0.0.1/app", 16)?;
+/// let pool = PostgresPool::from_url("postgres://app:password@127.0.0.1/app", 16)?;
 /// let store = PostgresSync::builder(pool).schema("vendor").build()?;
 /// # if false {
 /// store.migrate().await?; // when the application is deployed
@@ -126,7 +126,7 @@ pub struct PostgresSync(Arc<Database>);
 
 impl PostgresSync {
     /// Starts the settings of a store that uses your pool.
-    pub fn builder(pool: Pool) -> PostgresBuilder<Self> {
+    pub fn builder(pool: PostgresPool) -> PostgresBuilder<Self> {
         PostgresBuilder::new(pool, "sync")
     }
 

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use deadpool_postgres::Pool;
 use deadpool_postgres::tokio_postgres::Row;
 use deadpool_postgres::tokio_postgres::types::Type;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::account_lock::AccountLock;
+use crate::connection::PostgresPool;
 use crate::database::Database;
 use crate::postgres_builder::PostgresBuilder;
 use crate::schema::Migration;
@@ -69,7 +69,7 @@ impl PostgresBuilder<PostgresStore> {
     /// owner contains quotes or the like; or the pool has room for fewer than two connections: a refresh holds one, and writes over
     /// another.
     pub fn build(self) -> Result<PostgresStore, StoreError> {
-        let (size, table) = (self.pool.status().max_size, self.prefix.clone());
+        let (size, table) = (self.pool.0.status().max_size, self.prefix.clone());
         let database = self.database(&[("{table}", &table)], &MIGRATIONS)?;
         if size < 2 {
             return Err(StoreError::new(
@@ -91,10 +91,10 @@ impl PostgresBuilder<PostgresStore> {
 /// them](envd_sdk::guide::token_stores#sealed).
 ///
 /// ```
-/// use envd_postgres::{PostgresStore, loopback_pool};
+/// use envd_postgres::{PostgresPool, PostgresStore};
 ///
 /// # equipment::example(async {
-/// let pool = loopback_pool("postgres://app:password@127.0.0.1/app", 16)?;
+/// let pool = PostgresPool::from_url("postgres://app:password@127.0.0.1/app", 16)?;
 /// let tokens = PostgresStore::builder(pool).schema("vendor").build()?;
 /// # if false {
 /// tokens.migrate().await?; // when the application is deployed
@@ -114,7 +114,7 @@ struct StoreParts {
 
 impl PostgresStore {
     /// Starts the settings of a store that uses your pool.
-    pub fn builder(pool: Pool) -> PostgresBuilder<Self> {
+    pub fn builder(pool: PostgresPool) -> PostgresBuilder<Self> {
         PostgresBuilder::new(pool, "tokens")
     }
 

@@ -111,7 +111,7 @@ async fn worker(
         .with_size(jobs)
         .with_refetch_delay(delay);
     let options = WorkerOptions::default()
-        .database(service.pool.clone())
+        .database(service.pool.pool().clone())
         .schema(host.queue.schema.clone())
         .concurrency(jobs)
         .poll_interval(POLL)
