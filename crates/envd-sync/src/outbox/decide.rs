@@ -140,12 +140,7 @@ fn decide_of_writer(row: &Row, read: Option<&Read>, when: &Circumstances<'_>) ->
         (None, _) => Action::List,
         (Some(_), Some(Read::Record(seen))) => match seen {
             Some(seen) if seen.record.status() != Some("DELETED") => {
-                match change(row, &seen.record, when) {
-                    Action::Append(RowEvent::Marked(_)) if is_awaited(row, seen, when) => {
-                        Action::Wait(None)
-                    }
-                    action => action,
-                }
+                change(row, &seen.record, when)
             }
             _ if row.wish == Wish::Delete => OVER,
             _ => ask(Question::Gone),
@@ -311,12 +306,6 @@ pub(crate) fn is_before(other: &Row, row: &Row) -> bool {
     let is_in_doubt = is_open && other.is_creation_in_doubt();
     let is_later = row.is_creation_in_doubt() && other.id > row.id;
     other.id != row.id && (is_sending || is_in_doubt && !is_later)
-}
-
-/// Whether a creation on its way may have made the record that a person named: its row looks before the record is changed.
-fn is_awaited(row: &Row, seen: &Seen, when: &Circumstances<'_>) -> bool {
-    let mut others = when.open.iter().filter(|other| is_before(other, row));
-    row.is_named && others.any(|other| candidate(other, seen, when).is_some())
 }
 
 /// A row with a record, as it is now.

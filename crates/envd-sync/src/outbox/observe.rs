@@ -67,16 +67,9 @@ impl<'a> Reader<'a> {
         let Some(record) = self.read(id).await? else {
             return Ok(Read::Record(None));
         };
-        let store = self.outbox.store();
-        // A creation on its way may have made a record that a person named.
-        let is_awaited = row.is_named && !store.expecting(row.id).is_empty();
         Ok(Read::Record(Some(Seen {
-            owner: store.owner(id, row.id, false).await?,
-            sequence: if is_awaited {
-                self.first_listed(id).await?
-            } else {
-                None
-            },
+            owner: self.outbox.store().owner(id, row.id, false).await?,
+            sequence: None,
             record,
         })))
     }

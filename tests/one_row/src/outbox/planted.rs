@@ -291,7 +291,8 @@ pub(crate) fn after_apply(
         {
             row.state = RowState::Confirmed;
         }
-        ("TwinEndsWatch", RowEvent::Told(_)) => row.lost = None,
+        ("TwinEndsWatch", RowEvent::Told(_))
+        | ("ForgetsDiscarded", RowEvent::Decided(Decision::Discard)) => row.lost = None,
         ("WithdrawOutlivesSubmit", _) => {
             if let (Wish::Withdraw(_), Some(Intent::Submit(_)), Wish::Submit(text)) =
                 (&before.wish, intent, &row.wish)
@@ -331,7 +332,6 @@ pub(crate) fn after_apply(
         {
             (row.state, row.lost) = (RowState::Confirmed, None);
         }
-        ("ForgetsDiscarded", RowEvent::Decided(Decision::Discard)) => row.lost = None,
         ("MakesRefusedTwice", RowEvent::Refused) if !row.is_named => row.record = None,
         ("ForgetsOlderBase", _) if row.record.is_some() && base.is_some() => {
             row.base = base.map(|base| Base::shown(&base.fields));

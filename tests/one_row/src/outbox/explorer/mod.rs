@@ -83,6 +83,11 @@ fn scopes() -> Vec<Scope> {
         drafts: &[Draft::A, Draft::B, Draft::S, Draft::Part],
         ..saved
     };
+    let named = Actors {
+        drafts: &[Draft::A, Draft::Moved],
+        website: &[],
+        ..saved
+    };
     let lists = Actors {
         drafts: &[Draft::A, Draft::B],
         fates: &[Fate::NeverArrives, Fate::ArrivesLate, Fate::ReplyLost],
@@ -159,6 +164,14 @@ fn scopes() -> Vec<Scope> {
         run(0, Fate::ArrivesLate),
         run(1, Fate::ArrivesLate),
     ];
+    let looked_once = [
+        save.clone(),
+        run(0, Fate::ArrivesLate),
+        Step::Run(Run {
+            waits: false,
+            ..Run::PLAIN
+        }),
+    ];
     let two_quick = [save.clone(), quick.clone(), save.clone(), quick];
     let of_a_colleague = [Step::Twin, Step::Sync];
     let twin = [Step::Sync, save.clone(), Step::Twin, RUN];
@@ -166,6 +179,12 @@ fn scopes() -> Vec<Scope> {
         scope("one declaration", &[], (4, 6), one),
         scope("one unsigned declaration", &[], (4, 7), unsigned),
         scope("replies under way", &[], (4, 6), replies),
+        scope(
+            "a late record that a person edits",
+            &looked_once,
+            (3, 5),
+            named,
+        ),
         scope("a draft of ours", &[save.clone(), RUN], (3, 5), saved),
         scope(
             "submitted by us",

@@ -19,7 +19,7 @@ const VALUES: [&[&str]; FIELDS] = [
     &["", "Ben", "Pat", "Cay"],
     &["", "c2ln"],
     &["", "05:15", "06:30"],
-    &["", "2027-06-01"],
+    &["", "2027-06-01", "2027-06-02"],
 ];
 
 /// The consignee that others write.
@@ -38,6 +38,8 @@ pub(super) enum Draft {
     S,
     /// A consignee alone, to be written over a record.
     Part,
+    /// As A, for the day after: another load.
+    Moved,
 }
 
 impl fmt::Display for Draft {
@@ -47,6 +49,7 @@ impl fmt::Display for Draft {
             Self::B => "text B",
             Self::S => "the signed text S",
             Self::Part => "a consignee alone",
+            Self::Moved => "text A for the next day",
         })
     }
 }
@@ -63,6 +66,7 @@ impl Draft {
         }
         match self {
             Self::A => {}
+            Self::Moved => text["movementDate"] = json!("2027-06-02"),
             Self::B => text["consignee"] = json!({"name": "Ben"}),
             Self::S => text["declaration"] = json!({"signature": "c2ln"}),
             Self::Part => text["consignee"] = json!({"name": "Cay"}),

@@ -267,7 +267,7 @@ impl Actors {
     /// Everybody.
     pub(super) const ALL: Self = Self {
         declarations: 4,
-        drafts: &[Draft::A, Draft::B, Draft::S, Draft::Part],
+        drafts: &[Draft::A, Draft::B, Draft::S, Draft::Part, Draft::Moved],
         edits: true,
         records: true,
         website: CHANGES,

@@ -434,7 +434,7 @@ impl World {
             return;
         }
         self.duplicates_looked_at = Some(self.now);
-        let list = self.read_list(pass.run.list);
+        let page = self.read_list(pass.run.list);
         for row in watched {
             let Some(lost) = row.watched() else {
                 continue;
@@ -453,7 +453,7 @@ impl World {
             if let Some(event) = found {
                 self.tells(&row, &event);
                 self.append(&row, &event).unwrap();
-            } else if lost.ends_with(&list, self.now)
+            } else if lost.ends_with(&page, self.now)
                 || self.planted == "GapEndsWatch" && !lost.is_watched(self.now)
             {
                 self.append(&row, &RowEvent::WatchOver).unwrap();
@@ -566,10 +566,9 @@ impl World {
         if !self.service.is_there(at) {
             return Read::Record(None);
         }
-        let is_awaited = row.is_named && !self.expecting(row.id).is_empty();
         Read::Record(Some(Seen {
             owner: self.owner(record, row.id, false),
-            sequence: self.first_listed(record).filter(|_| is_awaited),
+            sequence: None,
             record: self.service.shown(at),
         }))
     }
@@ -993,12 +992,14 @@ impl World {
             };
             let is_told =
                 |row: &Arc<Row>| row.duplicates.contains(&id) || row.agreed.not.contains(&id);
-            // A row that began with the record is another declaration of it, unless its maker was given up.
             let is_over = matches!(self.screen(maker), Screen::GivenUp | Screen::Deleted);
-            let is_own =
-                |row: &Arc<Row>| row.record.as_ref() == Some(&id) && (is_over || !row.is_named);
             let own = self.rows[&maker].record.as_ref();
             let own = own.map(|own| service::at(own));
+            // A row that began with the record is another declaration of it, unless its maker was given up, or had its own record
+            // before this one arrived: then a person has taken it in hand.
+            let is_in_hand = is_over || own.is_some_and(|own| own < *at);
+            let is_own =
+                |row: &Arc<Row>| row.record.as_ref() == Some(&id) && (is_in_hand || !row.is_named);
             // A colleague's record with all of a lost text is not told apart from ours, which is then nobody's.
             let is_theirs = |at: usize| self.service.records[at].maker == Author::Other;
             let has_own = own.is_some_and(|own| self.service.is_there(own));
