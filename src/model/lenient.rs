@@ -27,6 +27,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
+#[cfg(feature = "client")]
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{
     DeserializeSeed, Error, Expected, IgnoredAny, IntoDeserializer, MapAccess, SeqAccess,
@@ -111,6 +112,7 @@ fn unfit_object<'de, A: MapAccess<'de>, T>(
 }
 
 /// A record that is an object: a derived reader takes a list of its fields as well.
+#[cfg(feature = "client")]
 pub(crate) fn object<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,

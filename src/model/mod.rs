@@ -186,7 +186,9 @@ pub use self::time_zone::TimeZone;
 pub use self::timestamp::Timestamp;
 pub use self::visible_text::TextError;
 
+#[cfg(feature = "client")]
+pub(crate) use self::lenient::object;
 #[allow(unused_imports)] // Only the client reads replies.
-pub(crate) use self::lenient::{BorrowedText, list, object, places};
+pub(crate) use self::lenient::{BorrowedText, list, places};
 pub(crate) use self::redact::OneLine;
 pub(crate) use self::server_error::{input_path, server_path};
