@@ -1,4 +1,4 @@
-//! What findings carry besides: the words of their question, and what the server does not reach.
+//! Details of findings: the texts of their question, and problems that the server does not get to.
 
 use equipment::script::rows;
 use serde_json::{Value, json};
@@ -72,7 +72,7 @@ fn what_could_not_be_read_is_not_said_to_be_missing() {
         (vec![("/origin", json!(7))], &[]),
         (vec![("/forms", json!([7]))], &[]),
         (vec![value, time], &[Rule::Time]),
-        // Nothing is known of this answer, so it may be any that is missing.
+        // The question of this answer is unknown, so it may be any of the missing ones.
         (vec![missing(), ("/answers/-", json!(7))], &[]),
         (vec![missing(), ("/answers/-", wrong)], &[Rule::Required]),
     ] {

@@ -1,4 +1,4 @@
-//! What must hold for every list of questions and every consignment.
+//! Properties that hold for every list of questions and every consignment.
 
 use proptest::prelude::{Strategy, any, prop_assert, prop_assert_eq, proptest};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ fn answers() -> impl Strategy<Value = Vec<Value>> {
     answers_below(12)
 }
 
-/// Findings without their order.
+/// Findings in a fixed order.
 fn said(report: &Report) -> Vec<String> {
     let line = |f: &Finding| format!("{} {} {} {:?}", f.severity, f.code, f.message, f.path);
     let mut said: Vec<String> = report.findings().iter().map(|f| line(f)).collect();
@@ -98,7 +98,7 @@ proptest! {
             for row in [None, Some(0), Some(1), Some(2), Some(9)] {
                 let explained = tree.explain(&id.to_string(), row, &input);
                 let here = |asked: &QuestionRef| asked.id.as_str() == id.to_string() && asked.row == row;
-                // Outside rows the number of the row does not matter.
+                // Outside rows, the index is ignored.
                 let outside = |asked: &QuestionRef| asked.id.as_str() == id.to_string() && asked.row.is_none();
                 let applies = explained == Explanation::Applies;
                 if applied.iter().any(here) {

@@ -58,7 +58,7 @@ pub(in crate::validate) fn shown(question: &QuestionRef) -> String {
     }
 }
 
-/// The questions that apply, in display order.
+/// The applicable questions in display order.
 pub(in crate::validate) fn applicable(
     list: &Questionnaire,
     input: &ConsignmentInput,
@@ -68,7 +68,7 @@ pub(in crate::validate) fn applicable(
     instances.map(|it| walk.reference(*it)).collect()
 }
 
-/// The items that wait for an answer, or for a first row.
+/// The items without an answer, and the sections without a row.
 pub(in crate::validate) fn open(items: &[Item]) -> Vec<&Item> {
     let all = items.iter().flat_map(Item::descendants);
     all.filter(|item| match item.kind {
@@ -111,7 +111,7 @@ fn stale_answers_trigger_others_only_if_the_policy_says_so() {
     assert_eq!(found(&counting, &all), [""; 0]);
     assert_eq!(found(&counting, &input("1=No; 2=Yes")), ["3"]);
     assert_eq!(applicable(&counting, &all).len(), 2);
-    // What still triggers another is no rubbish; what triggers nothing is.
+    // A stale answer is pruned only if it triggers nothing.
     assert_eq!(counting.prune(&mut input("1=No; 2=Yes; 3=x")), []);
     let pruned = counting.prune(&mut all.clone());
     assert_eq!(pruned, [AnswerInput::new("5", "Yes")]);
@@ -186,7 +186,7 @@ fn what_is_asked_has_its_reason_and_the_names_of_its_choices() {
 #[test]
 fn a_day_more_than_half_a_year_away_is_asked_about() {
     let list = list("1");
-    // 183 days before and after 2026-11-20, and one more.
+    // Exactly 183 days before and after 2026-11-20, and one day further.
     for (day, is_far) in [
         ("2026-05-21", false),
         ("2026-05-20", true),
@@ -287,7 +287,7 @@ fn it_is_explained_why_a_question_does_not_apply() {
         assert_eq!(why.to_string(), row[2], "{row:?}");
     }
 
-    // A hidden parent is named with its row where it has one.
+    // The explanation names a hidden parent with its row, if it has one.
     let tree = list("1; 3 REPEATABLE ?1=No { 5 ?1=Yes { 6 } }");
     let why = |id: &str, answers: &str| tree.explain(id, Some(2), &input(answers)).to_string();
     let in_row = "question 5 in row 3 above it does not apply";

@@ -1,4 +1,4 @@
-//! What edits change, and which are refused.
+//! The effects of edits, and the edits that are refused.
 
 use serde_json::{Value, json};
 
@@ -32,14 +32,14 @@ fn taking_away_a_field_that_is_not_there_changes_nothing() {
     let mut form = form(&yard(), "");
     let before = form.save();
     for path in ["declaration.phone", "declaration.accept", "origin.pic.x"] {
-        // The text of a PIC has no field.
+        // The text of a PIC has no fields.
         let is_field = path != "origin.pic.x";
         let done = form.field(path, None::<&str>);
         assert_eq!(done.is_ok(), is_field, "{path}");
     }
     assert_eq!(form.save(), before);
     assert_eq!(form.undo(), None);
-    // What else the declaration holds stays.
+    // The rest of the declaration is kept.
     form.field("declaration.accept", true).unwrap();
     let before = form.save();
     form.field("declaration.phone", None::<&str>).unwrap();
@@ -127,7 +127,7 @@ fn sentences_count_the_rows_that_are_left() {
         "Question 3 in row 3 looks wrong: x. Write it like 24.",
     ];
     assert_eq!(said(&form), expected);
-    // A screen shows advice at its question.
+    // A screen shows advice next to its question.
     let items = form.items();
     let advised = items.iter().flat_map(Item::descendants);
     let advised: Vec<_> = advised.filter(|item| !item.advice.is_empty()).collect();
@@ -135,7 +135,7 @@ fn sentences_count_the_rows_that_are_left() {
     assert_eq!(advised[0].question, ("3", Some(2_i64)).into());
     assert!(advised[0].findings.is_empty());
     form.remove_row("1", 0).unwrap();
-    // An empty row counts, as it does in the items.
+    // An empty row counts, here as in the items.
     form.answer(("3", 1), None).unwrap();
     let left = [
         "Question 4 in row 2 is not answered. Enter an answer.",
