@@ -178,9 +178,9 @@ fn has_word(text: &str, word: &str) -> bool {
 impl Client {
     /// The user of the token, with accounts and roles.
     ///
-    /// The specification calls the operation both `userDetails` and `userDetailsQuery`, with the record under `data`. Public queries
-    /// use `userDetails` with the record at the top. The client tries each form until the server accepts one, and remembers it
-    /// ([`profile`](Self::profile)). Fields for roles that the service does not have become `None`.
+    /// The specification calls the operation both `userDetails` and `userDetailsQuery`, with the record under `data`. Public
+    /// queries use `userDetails` with the record at the top. The client tries each form until the server accepts one, and
+    /// remembers it ([`profile`](Self::profile)). Fields for roles that the service does not have become `None`.
     ///
     /// Source: stated, specification 2.8 and 4.1.
     ///

@@ -185,7 +185,8 @@ impl Account {
     /// The request is sent again only if it is known not to have arrived. Takes a [`ConsignmentInput`], optionally with further
     /// fields ([`ConsignmentInput::extra`]). The specification does not show how an update names its record: the input's `id` and
     /// `number` are sent, unless the [profile](crate::ClientBuilder::profile) has other names. All fields are sent unchanged. A
-    /// signature must be Base64 without the prefix `data:image/png;base64,` (spec 2.3); an input made from a record omits the prefix.
+    /// signature must be Base64 without the prefix `data:image/png;base64,` (spec 2.3); an input made from a record omits the
+    /// prefix.
     ///
     /// Source: stated, specification 4.1.
     ///
@@ -220,9 +221,9 @@ impl Account {
     /// As [`save_consignment`](Self::save_consignment), with JSON text that already exists: text that was signed or queued is sent
     /// byte for byte.
     ///
-    /// If the [profile](crate::ClientBuilder::profile) names the record by other fields than `id` and `number`, those two are renamed
-    /// or removed, and all other bytes are kept. To create a record, save a text without `id` and `number`; to update it, save the
-    /// text [with](crate::model::ConsignmentText::with) them.
+    /// If the [profile](crate::ClientBuilder::profile) names the record by other fields than `id` and `number`, those two are
+    /// renamed or removed, and all other bytes are kept. To create a record, save a text without `id` and `number`; to update it,
+    /// save the text [with](crate::model::ConsignmentText::with) them.
     ///
     /// Source: as [`save_consignment`](Self::save_consignment).
     ///

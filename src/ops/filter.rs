@@ -37,8 +37,8 @@ impl ConsignmentFilter {
         /// Only consignments that match this text. It is not documented which fields are searched.
         pub fn search_text(text: impl Into<String>) |it| it.0.search_text = Some(text.into());
 
-        /// Only consignments from this instant on. It is not documented which date of a record is compared. If the instant cannot be
-        /// read, the list fails with [`Config`](crate::ErrorKind::Config), and nothing is sent.
+        /// Only consignments from this instant on. It is not documented which date of a record is compared. If the instant cannot
+        /// be read, the list fails with [`Config`](crate::ErrorKind::Config), and nothing is sent.
         ///
         /// A [`Day`] stands for its start in UTC, which is 8 to 11 hours after its start in Australia; changes in those hours are
         /// left out. Use [`from_day`](Self::from_day) to set the zone.

@@ -104,8 +104,8 @@ pub struct ServiceProfile {
     pub roles: Sourced<BTreeMap<String, Role>>,
     /// Forms that are newer than this crate (spec 9 announces none).
     pub forms: Sourced<Vec<FurtherForm>>,
-    /// Fields that the service fills in if a new consignment omits them, such as `consignee.name`. A record with such an extra field
-    /// may still match the input.
+    /// Fields that the service fills in if a new consignment omits them, such as `consignee.name`. A record with such an extra
+    /// field may still match the input.
     pub filled_in: Sourced<BTreeSet<String>>,
     /// Lists of consignments (spec 4.1).
     pub lists: Lists,

@@ -39,9 +39,9 @@ use crate::transport::header::HeaderValue;
 pub enum Lookup {
     /// The property.
     Found(Box<Property>),
-    /// The register has no such property: status 404 with a body in JSON or XML. An empty 404 counts as well if the profile says so
-    /// ([`RegisterProfile::empty_not_found`](crate::profile::RegisterProfile::empty_not_found)), or by default once the register has
-    /// sent a readable reply.
+    /// The register has no such property: status 404 with a body in JSON or XML. An empty 404 counts as well if the profile says
+    /// so ([`RegisterProfile::empty_not_found`](crate::profile::RegisterProfile::empty_not_found)), or by default once the
+    /// register has sent a readable reply.
     NotFound,
     /// A reply without records, whose `Total` (if present) is 0. The register most likely does not have the property, but the
     /// specification does not show it.
@@ -97,8 +97,8 @@ impl Register {
     ///
     /// # Errors
     ///
-    /// [`Protocol`](crate::ErrorKind::Protocol) if the register sends the property of another PIC, or a `Total` that contradicts the
-    /// records in the same reply; otherwise as for all calls, see [`Register`].
+    /// [`Protocol`](crate::ErrorKind::Protocol) if the register sends the property of another PIC, or a `Total` that contradicts
+    /// the records in the same reply; otherwise as for all calls, see [`Register`].
     pub fn lookup(&self, pic: &Pic) -> Call<Lookup> {
         let or_empty = |lookup: IfModified<Lookup>| Ok(lookup.value().unwrap_or(Lookup::Empty));
         self.look_up(*pic, Ok(None), or_empty)

@@ -193,10 +193,10 @@ impl Register {
 
     /// The remaining time for which requests are deferred after HTTP 429 or 503 with `Retry-After`.
     ///
-    /// Meanwhile, calls wait. If the wait would exceed the deadline of the [`RetryPolicy`](crate::RetryPolicy), they fail with the
-    /// original refusal and [`attempts`](crate::Error::attempts) 0. The pause is at most an hour, whatever `Retry-After` says. Clones
-    /// share it. After 503 it applies to all users ([`with_token_source`](Self::with_token_source)), after 429 to all clients of one
-    /// user, as in [`Client::paused_for`](crate::Client::paused_for).
+    /// Meanwhile, calls wait. If the wait would exceed the deadline of the [`RetryPolicy`](crate::RetryPolicy), they fail with
+    /// the original refusal and [`attempts`](crate::Error::attempts) 0. The pause is at most an hour, whatever `Retry-After`
+    /// says. Clones share it. After 503 it applies to all users ([`with_token_source`](Self::with_token_source)), after 429 to
+    /// all clients of one user, as in [`Client::paused_for`](crate::Client::paused_for).
     ///
     /// ```
     /// use envd_sdk::register::Register;
@@ -209,8 +209,8 @@ impl Register {
         self.0.sender.paused_for()
     }
 
-    /// Ends the pause of [`paused_for`](Self::paused_for) if you know that it is wrong or over. Deferred calls are sent at once; only
-    /// the call that received the refusal keeps waiting.
+    /// Ends the pause of [`paused_for`](Self::paused_for) if you know that it is wrong or over. Deferred calls are sent at once;
+    /// only the call that received the refusal keeps waiting.
     pub fn end_pause(&self) {
         self.0.sender.end_pause();
     }

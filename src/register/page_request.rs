@@ -229,9 +229,9 @@ impl Register {
     ///
     /// # Errors
     ///
-    /// Those of its pages: as [`Pager::next_page`]; [`Config`](crate::ErrorKind::Config), with nothing sent, if a value cannot match
-    /// anything; and [`Protocol`](crate::ErrorKind::Protocol) if the register skips or repeats a page, or sends a `Total` that
-    /// contradicts the records in the same reply.
+    /// Those of its pages: as [`Pager::next_page`]; [`Config`](crate::ErrorKind::Config), with nothing sent, if a value cannot
+    /// match anything; and [`Protocol`](crate::ErrorKind::Protocol) if the register skips or repeats a page, or sends a `Total`
+    /// that contradicts the records in the same reply.
     pub fn search(&self, search: &PropertySearch) -> Pager<Property, PagePosition> {
         let (register, search) = (
             self.clone(),

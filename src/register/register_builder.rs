@@ -55,8 +55,8 @@ impl RegisterBuilder {
         pub fn token_source(source: impl TokenSource)
             |it| it.options.user = Some(TokenUser::new(source));
 
-        /// A header for every request, such as an API key instead of, or in addition to, a bearer token. Headers that the client sets
-        /// itself cannot be replaced. The value appears neither in `Debug` nor in traces.
+        /// A header for every request, such as an API key instead of, or in addition to, a bearer token. Headers that the client
+        /// sets itself cannot be replaced. The value appears neither in `Debug` nor in traces.
         ///
         /// ```
         /// use envd_sdk::register::Register;
@@ -82,8 +82,8 @@ impl RegisterBuilder {
         /// The clock for retry waits and the age of cached results; the system clock unless set.
         pub fn clock(clock: Clock) |it| it.options.clock = clock;
 
-        /// The profile of the register: its first page, codes, authentication. Without a profile the client uses the assumptions, and
-        /// finds out the index of the first page at the cost of at most one request.
+        /// The profile of the register: its first page, codes, authentication. Without a profile the client uses the assumptions,
+        /// and finds out the index of the first page at the cost of at most one request.
         ///
         /// ```
         /// use envd_sdk::ErrorKind;

@@ -165,8 +165,8 @@ impl Clock {
         }
     }
 
-    /// The number of pending waits on a manual clock and its clones; a test advances the clock once it is above zero. Always 0 for a
-    /// running clock.
+    /// The number of pending waits on a manual clock and its clones; a test advances the clock once it is above zero. Always 0
+    /// for a running clock.
     pub fn sleepers(&self) -> usize {
         match &self.0 {
             TimeSource::System | TimeSource::Running { .. } => 0,

@@ -253,7 +253,8 @@ const SPECIAL_V4: [([u8; 4], u32); 15] = [
 ];
 
 /// Blocks of the IANA IPv6 Special-Purpose Address Registry (of 2024-10) within global unicast, `2000::/3`: protocol assignments
-/// with Teredo, documentation, 6to4. Outside that range, only this machine, private networks and translations of IPv4 have addresses.
+/// with Teredo, documentation, 6to4. Outside that range, only this machine, private networks and translations of IPv4 have
+/// addresses.
 const SPECIAL_V6: [([u16; 2], u32); 4] = [
     ([0x2001, 0], 23),
     ([0x2001, 0xdb8], 32),

@@ -24,8 +24,8 @@ pub(crate) struct Http2Server {
 }
 
 impl Http2Server {
-    /// A server whose first connections die after one reply each: the next request on such a connection arrives, but the server then
-    /// neither reads nor sends. To a client this looks like a lost network.
+    /// A server whose first connections die after one reply each: the next request on such a connection arrives, but the server
+    /// then neither reads nor sends. To a client this looks like a lost network.
     pub(crate) fn start(reply: &'static str, dying_connections: usize) -> Self {
         Self::start_with(TlsServer::SERVER, reply, dying_connections)
     }
