@@ -456,7 +456,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_update_has_the_names_of_the_profile_and_all_else_as_it_was() {
+    fn an_update_uses_the_names_of_the_profile_and_keeps_all_other_bytes() {
         let names = |id: &str, number: &str| {
             let name = |text: &str| Some(text.to_owned()).filter(|it| it != "-");
             let (id, number) = (name(id), name(number));

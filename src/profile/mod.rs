@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_is_what_was_written() {
+    fn a_profile_survives_writing_and_reading() {
         let test = ServiceProfile::test_environment();
         for profile in [ServiceProfile::default(), test] {
             let read = ServiceProfile::from_json(&profile.to_json());
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_entry_is_an_error_that_names_it() {
+    fn an_unknown_entry_is_named_in_the_error() {
         for row in rows(
             r#"
             {"adresses": {}}                                                           | adresses
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_the_text_control_no_terminal() {
+    fn control_characters_in_names_are_escaped() {
         for text in [
             r#"{"\u001b[2J\u202e": 1}"#,
             r#"{"lists": {"order": {"value": "\u001b[2J\nFORGED", "source": "seen"}}}"#,

@@ -128,7 +128,7 @@ mod tests {
     ";
 
     #[test]
-    fn an_address_that_has_the_path_already_is_taken_and_another_one_refused() {
+    fn an_address_that_already_has_the_path_is_accepted_and_other_paths_are_refused() {
         for row in rows(BASES) {
             let pic = Pic::parse("qazz7777").unwrap();
             let found = match Address::new(row[0]) {
@@ -211,7 +211,7 @@ mod tests {
         #![proptest_config(cases(256))]
 
         #[test]
-        fn what_was_sent_decodes_to_what_was_given(town in any::<String>(), brand in "[ %+/&=#?;'\\\\é水-]{0,20}") {
+        fn decoding_the_query_returns_the_original_values(town in any::<String>(), brand in "[ %+/&=#?;'\\\\é水-]{0,20}") {
             let given = vec![("Town", town), ("Brand", brand)];
             let url = search(given.clone());
             prop_assert!(url.query().unwrap().is_ascii() && url.fragment().is_none());

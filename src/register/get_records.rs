@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn one_pass_reads_what_the_other_way_reads() {
+    fn one_pass_reads_the_same_as_the_general_reader() {
         let whole = page();
         let broken = broken(&whole).map(|(_, text)| text);
         let shapes = [
@@ -489,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn a_misfit_is_located_and_its_value_is_not_shown() {
+    fn an_unexpected_value_is_located_but_not_shown() {
         let body = r#"{"Value": {"SubSet": [{"PIC": "QAZZ7777"}, {"Town": ["hidden"]}]}}"#;
         let found = decode(reply("application/json", body)).unwrap();
         assert!(matches!(found.records.as_slice(), [Some(_), None]));
@@ -526,7 +526,7 @@ mod tests {
     ";
 
     #[test]
-    fn an_empty_404_is_not_found_as_the_profile_says_or_after_a_good_answer() {
+    fn an_empty_404_means_not_found_if_the_profile_says_so_or_after_a_good_answer() {
         for row in rows(EMPTY_NOT_FOUND) {
             let register = Arc::new(KnownRegister {
                 empty_not_found: row[0].parse().ok(),
@@ -660,7 +660,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_in_place_of_records_is_kept() {
+    fn a_message_instead_of_records_is_kept() {
         let read = decode(reply("application/json", r#"{"Message": "Not accepted"}"#));
         let error = read.err().unwrap();
         assert_eq!(error.http_status(), Some(200));
@@ -686,7 +686,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_no_text_and_a_name_that_comes_twice_cost_nothing_else() {
+    fn invalid_strings_and_repeated_names_affect_no_other_field() {
         let body = r#"{"Value": {"Total": 0, "SubSet": [{"PIC": "QAZZ7777", "Town": "\ud83d", "Town": "a\ude00",
             "AdminStatus": {"ShortCode": "I", "ShortCode": "A"}, "New": "\ud83d"}], "Total": 1}}"#;
         let found = decode(reply("application/json", body)).unwrap();

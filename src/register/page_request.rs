@@ -477,7 +477,7 @@ mod tests {
         #![proptest_config(cases(256))]
 
         #[test]
-        fn each_page_lies_behind_the_one_before(
+        fn each_page_starts_after_the_previous_page(
             pages in proptest::collection::vec((any::<Option<u64>>(), any::<Option<u64>>(), any::<Option<u64>>(), 0..4usize), 2..8)
         ) {
             let mut pages = pages.into_iter().map(|(offset, limit, total, count)| subset(offset, limit, total, count));

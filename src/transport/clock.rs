@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_with_a_start_of_its_own_does_not_follow_the_calendar_of_the_machine() {
+    fn a_clock_with_its_own_start_ignores_the_calendar_of_the_machine() {
         let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
         let before = system_monotonic();
         let clock = Clock::starting_at(start);

@@ -199,7 +199,7 @@ mod tests {
     use crate::transport::{Http, HttpOptions, Request};
 
     #[tokio::test]
-    async fn a_name_without_an_address_and_a_refusal_are_told_apart_with_and_without_a_proxy() {
+    async fn unknown_names_and_refusals_are_distinguished_with_and_without_a_proxy() {
         // Longer than a label may be (RFC 1035 section 2.3.4), so the name is not looked up in the network.
         let unknown = format!("http://{}.example", "a".repeat(64));
         let refusing = format!("http://{}", equipment::refusing_address());
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_certificate_at_a_wrong_time_shows_both_clocks() {
+    fn a_certificate_outside_its_dates_shows_both_clocks() {
         let at = |days: u64| SystemTime::UNIX_EPOCH + Duration::from_secs(days * 86_400);
         let limit = at(20_000);
         for (fault, server, expected) in [

@@ -425,7 +425,7 @@ mod tests {
 
     // Single-threaded: with several threads, the connection may return to the pool shortly after the reply is read.
     #[tokio::test]
-    async fn requests_one_after_the_other_share_a_connection_if_it_is_kept_alive() {
+    async fn sequential_requests_share_a_connection_if_it_is_kept_alive() {
         for (keep_alive, length) in [
             (true, 0),
             (true, 100),

@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_difference_of_two_clocks_is_said_in_words() {
+    fn the_difference_between_two_clocks_is_put_into_words() {
         for row in rows(
             "
             1000000 | 1000000 | in step with
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_of_a_server_goes_on_after_its_reply() {
+    fn the_clock_of_a_server_keeps_running_after_its_reply() {
         let clock = ServerClock(AtomicI64::new(UNKNOWN));
         let at = Duration::from_secs;
         clock.set(&HeaderMap::new(), at(5));

@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_excerpt_is_the_same_as_what_it_was_cut_from() {
+    fn an_excerpt_matches_the_full_message() {
         for (cut, whole, same) in [
             ("Answer: ab… is bad", "Answer: abcd is bad", true),
             ("Answer: ab… is bad", "Answer: ab is bad", true),

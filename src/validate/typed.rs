@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_people_type_is_read_and_other_texts_stay() {
+    fn typed_answers_are_converted_and_other_texts_are_kept() {
         let stays = "";
         for (kind, typed, read) in [
             (ItemKind::Number, "24 ", "24"),

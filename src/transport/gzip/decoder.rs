@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_arrived_is_decoded_at_once() {
+    fn received_bytes_are_decoded_immediately() {
         let body = text(100_000);
         let packed = gzip(&body);
         let mut decoder = Decoder::new(1 << 20);
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_behind_the_last_member_are_an_error() {
+    fn bytes_after_the_last_member_are_an_error() {
         for rest in ["\0", "\0\0\0\0\0\0\0\0\0\0\0\0", "{}", "\u{1f}", "\n"] {
             for chunks in [
                 vec![gzip(TEXT), rest.into()],
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_counts_what_comes_out() {
+    fn the_limit_applies_to_the_output() {
         for length in [0, 1, LEAST - 1, LEAST, LEAST + 1, 70_000] {
             for body in [text(length), vec![b'0'; length]] {
                 let packed = gzip(&body);

@@ -117,7 +117,7 @@ fn each_rule_blocks_what_the_documentation_says() {
 }
 
 #[test]
-fn an_answer_that_cannot_be_blocks_submitting_until_it_is_corrected() {
+fn an_impossible_answer_blocks_submitting_until_it_is_corrected() {
     let list = small("1 optional >=2000 <=now");
     let mut form = list.form(&super::questions::input("1=2"), &today());
     let said = "Question 1 cannot be 2. Enter a date in 2000 or later, not after 2026-11-20.";

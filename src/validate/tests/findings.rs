@@ -39,7 +39,7 @@ fn question_185_has_its_text_where_questions_are_loaded() {
 }
 
 #[test]
-fn what_the_server_does_not_reach_is_listed_apart() {
+fn problems_that_the_server_does_not_reach_are_listed_separately() {
     let report = report(&[
         ("/status", json!("SENT")),
         ("/movementTime", json!("25:00")),
@@ -54,7 +54,7 @@ fn what_the_server_does_not_reach_is_listed_apart() {
 }
 
 #[test]
-fn what_could_not_be_read_is_not_said_to_be_missing() {
+fn unreadable_values_are_not_reported_as_missing() {
     let rules = |edits: &[(&str, Value)]| -> Vec<Rule> {
         let report = report(edits);
         assert!(report.findings().iter().all(|f| f.rule == Rule::WireType));

@@ -111,7 +111,7 @@ fn each_form_needs_the_accreditation_of_its_program() {
 }
 
 #[test]
-fn an_accreditation_that_is_not_known_is_advice_and_a_missing_one_if_the_policy_says_so() {
+fn an_unknown_accreditation_is_advice_and_a_missing_one_if_the_policy_says_so() {
     let unknown = Accreditations::default();
     let cattle = Accreditations {
         lpa: Some(true),

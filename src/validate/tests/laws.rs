@@ -46,7 +46,7 @@ proptest! {
     }
 
     #[test]
-    fn an_answer_that_no_question_asks_for_changes_nothing(trees in trees(), mut answers in answers()) {
+    fn an_answer_without_a_question_changes_nothing(trees in trees(), mut answers in answers()) {
         let tree = prepare(&json!(trees));
         let before = judge(&tree, &answers);
         answers.push(json!({"questionId": "nobody", "index": 1, "value": "x"}));
@@ -112,7 +112,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_required_waits_for_an_answer_and_is_counted(trees in trees(), answers in answers()) {
+    fn required_questions_are_open_until_answered_and_counted(trees in trees(), answers in answers()) {
         let tree = prepare(&json!(trees));
         let input = input(&answers);
         let form = tree.form(&input, &today());
@@ -129,7 +129,7 @@ proptest! {
     }
 
     #[test]
-    fn questions_under_a_parent_whose_answer_triggers_them_are_as_they_were(trees in trees(), mut answers in answers()) {
+    fn questions_behave_the_same_under_a_parent_that_triggers_them(trees in trees(), mut answers in answers()) {
         let before = judge(&prepare(&json!(trees)), &answers);
         let mut inner = trees;
         for question in &mut inner {

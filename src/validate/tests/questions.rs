@@ -118,7 +118,7 @@ fn stale_answers_trigger_others_only_if_the_policy_says_so() {
 }
 
 #[test]
-fn pruning_keeps_what_applies_what_is_unknown_and_what_alone_makes_a_row() {
+fn pruning_keeps_applicable_and_unknown_answers_and_the_last_answer_of_a_row() {
     let list = list("1 { 2 ?1=Yes }; 3 REPEATABLE { 4 { 5 ?4=Yes } }");
     let mut draft =
         input("1=No; 2=stale; 99=newer than the list; 4.0=No; 5.0=stale; 5.1=makes row 1");
@@ -161,7 +161,7 @@ fn progress_counts_rows_and_leaves_out_headings() {
 }
 
 #[test]
-fn what_is_asked_has_its_reason_and_the_names_of_its_choices() {
+fn an_item_has_its_reason_and_the_names_of_its_choices() {
     let items = |list: &Questionnaire, answers: &str| list.form(&input(answers), &today()).items();
     let tree = list("1 { 2 ?1=A ?1=B; 3 }");
     let whys = |answers: &str| {
@@ -184,7 +184,7 @@ fn what_is_asked_has_its_reason_and_the_names_of_its_choices() {
 }
 
 #[test]
-fn a_day_more_than_half_a_year_away_is_asked_about() {
+fn a_day_more_than_half_a_year_away_is_advice() {
     let list = list("1");
     // Exactly 183 days before and after 2026-11-20, and one day further.
     for (day, is_far) in [
@@ -214,7 +214,7 @@ fn advice_about_answers_is_given_on_request_only() {
 }
 
 #[test]
-fn an_answer_that_is_not_written_as_its_type_says_is_advice_and_no_finding() {
+fn an_answer_in_the_wrong_notation_is_advice() {
     let list = list("1 NUMBER; 2 DATE; 3 DATE_TIME; 4 DATE_MONTH; 5 STRING");
     let cases = [
         ("1", "24 0 1.5", "two,dozen -2 24.x .5 1e3"),
@@ -238,7 +238,7 @@ fn an_answer_that_is_not_written_as_its_type_says_is_advice_and_no_finding() {
 }
 
 #[test]
-fn a_number_of_animals_that_is_odd_is_asked_about() {
+fn an_odd_number_of_animals_is_advice() {
     let list = list("1 REPEATABLE { 3 NUMBER; 15 NUMBER; 16 NUMBER; 4 NUMBER }");
     for (answers, odd) in [
         ("3.0=24; 15.0=24; 16.0=0; 4.0=3.5", ""),

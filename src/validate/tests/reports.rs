@@ -52,7 +52,7 @@ fn an_error_of_the_server_has_the_rule_of_the_finding() {
 }
 
 #[test]
-fn a_finding_has_what_would_be_right() {
+fn a_finding_has_the_correct_value() {
     let list = list("1 optional >=2000 <=2040 <=now; 2 SINGLE_CHOICE optional [Yes|No]");
     let mut wrong = input("1=1999; 2=Perhaps");
     let address = json!({"line1": "x".repeat(301), "state": "XX", "postcode": "0"});
@@ -155,7 +155,7 @@ fn a_message_repeats_at_most_sixty_characters_of_a_value() {
 }
 
 #[test]
-fn a_message_repeats_nothing_of_a_signature() {
+fn a_message_has_no_part_of_a_signature() {
     for signature in ["not base64!".to_owned(), "?".repeat(210_000)] {
         let mut wrong = input("");
         let declaration = json!({"signature": signature});

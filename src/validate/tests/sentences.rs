@@ -76,7 +76,7 @@ pub(super) fn answer(id: &str, value: &str) -> (&'static str, Value) {
 }
 
 #[test]
-fn each_rule_says_what_is_wrong_and_what_would_be_right() {
+fn each_rule_has_a_sentence_with_the_problem_and_the_fix() {
     let cases = cases();
     assert!(cases.len() > 30);
     for (edits, said) in &cases {

@@ -24,7 +24,7 @@ fn assert_refused(options: &HttpOptions, expected: &str) {
 }
 
 #[test]
-fn what_is_no_certificate_is_refused_whatever_the_endpoint() {
+fn an_invalid_certificate_is_refused_for_any_endpoint() {
     let unfinished = "-----BEGIN CERTIFICATE-----\nZ2FyYmFnZQ==\n";
     for garbage in [
         "garbage",
@@ -39,7 +39,7 @@ fn what_is_no_certificate_is_refused_whatever_the_endpoint() {
 }
 
 #[test]
-fn a_client_certificate_that_cannot_be_used_is_refused_whatever_the_endpoint() {
+fn an_unusable_client_certificate_is_refused_for_any_endpoint() {
     let (certificate, key) =
         TlsServer::CLIENT.split_at(TlsServer::CLIENT.find("-----BEGIN P").unwrap());
     let other_key = &TlsServer::SERVER[TlsServer::SERVER.find("-----BEGIN P").unwrap()..];
@@ -76,7 +76,7 @@ async fn get(server: &TlsServer, options: HttpOptions) -> Result<Reply, Error> {
 
 /// RFC 8446 section 4.4.2.4: the server ends the handshake after the client has sent its request.
 #[tokio::test]
-async fn a_certificate_that_is_missing_or_not_accepted_is_named() {
+async fn a_missing_or_rejected_client_certificate_is_reported() {
     let server = TlsServer::start("yes");
     // The server's certificate is not valid for clients.
     let foreign = HttpOptions::default().client_certificate(TlsServer::SERVER);
@@ -138,7 +138,7 @@ fn certificate(host: &str, years: [i32; 2]) -> (String, String) {
 
 /// The dates are far from any test run. Windows does not report which date is wrong.
 #[tokio::test]
-async fn a_certificate_of_a_server_that_is_refused_is_named_with_the_reason() {
+async fn a_refused_server_certificate_is_reported_with_the_reason() {
     let clock = "or this computer's clock is wrong: it says ";
     for (host, years, is_trusted, cause, expected) in [
         (

@@ -63,7 +63,7 @@ fn an_item_has_what_a_screen_shows() {
 }
 
 #[test]
-fn blockers_say_in_words_what_is_missing() {
+fn blockers_explain_in_words_what_is_missing() {
     let mut form = form("17=maybe; 30=True; 31=x; 21=x");
     let said = |form: &Form| {
         let said: Vec<_> = form.blockers().iter().map(ToString::to_string).collect();

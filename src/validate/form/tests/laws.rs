@@ -153,7 +153,7 @@ proptest! {
     }
 
     #[test]
-    fn a_form_says_what_a_full_look_says_and_undo_brings_back_what_was_there(
+    fn edits_match_a_full_check_and_undo_restores_the_previous_state(
         trees in trees(),
         stale in any::<bool>(),
         start in input(),

@@ -125,6 +125,6 @@ impl Stage for Edits {
 }
 
 #[tokio::test]
-async fn edits_change_what_they_say() {
+async fn each_edit_has_the_effects_in_the_table() {
     play::<Edits>(include_str!("scenarios.txt")).await;
 }
