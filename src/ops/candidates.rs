@@ -118,8 +118,8 @@ impl Candidates {
         Ok(found)
     }
 
-    /// The unknown records that do not contradict the input, each with a flag whether the list shows every sent field. Fails if the
-    /// list is incomplete.
+    /// The listed records that are neither `known` nor contradict the input. The flag of each says whether the list shows every sent
+    /// field. Fails if the list is incomplete.
     async fn listed(&self) -> Result<Vec<(ConsignmentSummary, bool)>> {
         let mut pager = self.account.consignments(&self.filter);
         let (mut records, mut total) = (Vec::new(), None);
