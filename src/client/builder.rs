@@ -45,13 +45,13 @@ impl ClientBuilder {
     }
 
     setters! {
-        /// Where access tokens come from: a [`TokenManager`](crate::auth::TokenManager), a
-        /// [`StaticToken`](crate::auth::StaticToken) or a source of the caller's.
+        /// The source of access tokens: a [`TokenManager`](crate::auth::TokenManager), a
+        /// [`StaticToken`](crate::auth::StaticToken) or your own implementation.
         pub fn token_source(source: impl TokenSource)
             |it| it.options.user = Some(TokenUser::new(source));
 
-        /// A header of every request, such as the key of an API gateway. Those that the client itself sends cannot be
-        /// replaced. The value shows neither in `Debug` nor in traces.
+        /// A header for every request, such as the key of an API gateway. Headers that the client sets itself cannot be
+        /// replaced. The value appears neither in `Debug` nor in traces.
         ///
         /// ```
         /// # equipment::example(async {
@@ -64,29 +64,30 @@ impl ClientBuilder {
         pub fn header(name: &str, value: impl Into<Secret>)
             |it| it.options.headers.push((name.to_owned(), value.into()));
 
-        /// How HTTP requests are made.
+        /// The options of the HTTP client.
         pub fn http(options: HttpOptions) |it| it.options.http = options;
 
-        /// How often and for how long a call is tried.
+        /// How often, and for how long, a failed call is retried.
         pub fn retry(policy: RetryPolicy) |it| it.options.retry = policy;
 
         /// The clock for waits and deadlines.
         pub fn clock(clock: Clock) |it| it.options.clock = clock;
 
-        /// What the service is like: its operations, how an update names its record, roles, lists.
-        /// Without it the client goes by what is assumed.
+        /// The profile of the service: its operations, how an update names its record, roles, lists. Without a profile, the
+        /// client uses the assumptions of this crate.
         ///
-        /// [`Client::profile`] returns it with what the client has learned since.
+        /// [`Client::profile`] returns it, together with what the client has learned from the service.
         pub fn profile(profile: &ServiceProfile) |it| it.profile = profile.clone();
 
-        /// Sends this document in place of ours for an operation, named as in spec 4.1: short for its entry in a
-        /// [`ServiceProfile`], which can also say where the record stands in the reply.
+        /// Sends this document for an operation, named as in spec 4.1, instead of this crate's document. It is a shortcut for an
+        /// entry in a [`ServiceProfile`], which can also set the location of the record in the reply.
         ///
-        /// For a live schema that differs from what is assumed here. Aliases keep our types: select
-        /// `ourName: theirName` where a name differs. The document has one operation, of the same kind, and takes the same
-        /// variables or fewer; a call that has a value for one it does not take fails. The fields of `input` count as variables
-        /// of their own, for a server that takes them as plain arguments. The result of a change is found with and without the
-        /// `data` wrapper of spec 2.5, if the document selects the id of the record; a delete may answer `true` in its place.
+        /// Use it if the live schema differs from the assumptions of this crate. Aliases keep this crate's types: if a name
+        /// differs, select `ourName: theirName`. The document must have one operation of the same kind, with the same variables
+        /// or fewer. A call fails if it sets a variable that the document does not take. For servers that take the fields of
+        /// `input` as plain arguments, each field counts as a variable. The result of a change is found with and without the
+        /// `data` wrapper of spec 2.5, provided that the document selects the id of the record. A delete may return `true`
+        /// instead.
         ///
         /// ```
         /// # equipment::example(async {
@@ -102,13 +103,13 @@ impl ClientBuilder {
             |it| it.overrides.push((name.into(), document.into()));
     }
 
-    /// Makes the client; nothing is sent.
+    /// Builds the client; nothing is sent.
     ///
     /// # Errors
     ///
-    /// [`Config`](crate::ErrorKind::Config) when the endpoint is not an https (or loopback) address or holds a user name, no
-    /// token source was given, a header is invalid or is one that the client sets, the proxy is not an http or https
-    /// address, a certificate cannot be read, TLS cannot be set up, or an override or the profile does not fit its operation.
+    /// [`Config`](crate::ErrorKind::Config) if the endpoint is not an https (or loopback) address or has a user name, no token
+    /// source is set, a header is invalid or reserved for the client, the proxy is not an http or https address, a certificate
+    /// cannot be read, TLS cannot be set up, or an override or the profile does not fit its operation.
     pub fn build(mut self) -> Result<Client> {
         let url = parse_endpoint("the endpoint", &self.endpoint)?;
         if self.options.user.is_none() {

@@ -1,4 +1,4 @@
-//! Lists with cursors, as pages of a pager.
+//! Lists with cursors, read as the pages of a pager.
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
@@ -14,21 +14,21 @@ use crate::send::Call;
 use crate::send::pages::{Page, PageRequest, Pager, RecordId};
 use crate::transport::Watch;
 
-/// How many pages are fetched beyond the current one, so that a line of long round trips is busy while a page is processed
-/// for as long as one takes.
+/// The number of pages fetched ahead. It keeps a slow connection busy while a page is processed, if processing takes as long as a
+/// round trip.
 const LOOK_AHEAD: usize = 2;
 
 impl Client {
-    /// Reads the list of a document of your own page by page, with the guards, look-ahead and resume of
+    /// Reads a list with your own document page by page, with the same checks, look-ahead and resuming as
     /// [`Account::consignments`](crate::Account::consignments).
     ///
-    /// `variables` makes the variables for the page after a cursor, `connection` takes the page out of the data; `None`
-    /// where the reply has no list. Select `pageInfo` before the records: the next request is sent when it has arrived.
+    /// `variables` builds the variables for the page after a cursor. `connection` takes the page out of the data, or returns `None`
+    /// if the reply has no list. Select `pageInfo` before the records: the next request is sent as soon as it arrives.
     /// See [`guide::own_documents`](crate::guide::own_documents) for an example, and [`Pager::record_id`].
     ///
     /// # Errors
     ///
-    /// Those of its pages, see [`next_page`](Pager::next_page).
+    /// Those of its pages: see [`next_page`](Pager::next_page).
     pub fn pager<Q, T>(
         &self,
         variables: impl Fn(Option<String>) -> Q::Variables + Send + Sync + 'static,
@@ -47,7 +47,7 @@ impl Client {
         self.list(operation, call, |_| None)
     }
 
-    /// The pages of an operation; its name is the one in errors.
+    /// The pages of an operation, with its name for errors.
     pub(crate) fn list<T: Send + 'static>(
         &self,
         operation: &'static str,
@@ -73,17 +73,17 @@ impl Client {
     }
 }
 
-/// Reports the next position as soon as the beginning of the reply shows it.
+/// Reports the next position as soon as the start of the reply shows it.
 fn watch(here: Position, next: mpsc::Sender<Position>) -> Watch {
     let seen = AtomicUsize::new(0);
     Arc::new(move |body: &[u8]| {
         let before = seen.swap(body.len(), Ordering::Relaxed);
-        // The position stands at the beginning; a shorter body belongs to another attempt.
+        // The position is near the start of the body. If the body is shorter than before, this is another attempt.
         if (before < BEGINNING || body.len() < before)
             && let Some(info) = early_page_info(body)
             && let Ok(Some(position)) = next_position(&info, &here)
         {
-            // OK to ignore: the position was reported before.
+            // OK to ignore: a full channel already has the position.
             let _ = next.try_send(position);
         }
     })
@@ -97,7 +97,7 @@ fn page<T>(here: Position, outcome: Outcome<Connection<T>>, json: Option<&str>) 
     } = outcome;
     let next = next_position(&connection.page_info.unwrap_or_default(), &here);
     let (mut cursors, mut gaps) = (Vec::with_capacity(connection.edges.len()), Vec::new());
-    // Records are large: collecting them reuses the memory of the edges.
+    // Records are large; collecting them reuses the memory of the edges.
     let edges = connection.edges.into_iter().enumerate();
     let records = edges.filter_map(|(place, edge)| {
         match &edge.node {
@@ -119,9 +119,9 @@ fn page<T>(here: Position, outcome: Outcome<Connection<T>>, json: Option<&str>) 
     page
 }
 
-/// The JSON of the records of a list, without the places that have no record.
+/// The JSON of each record in a list, without gaps.
 fn nodes(list: &str, gaps: &[usize]) -> Vec<Box<str>> {
-    // No limit of memory: the list was read within one, and its records took more than their texts.
+    // No memory limit is needed: the list was already read within one, and its records take more than their texts.
     let Ok(list) = json_text::from_str::<Connection<Box<RawValue>>>(list) else {
         return Vec::new();
     };
@@ -132,7 +132,7 @@ fn nodes(list: &str, gaps: &[usize]) -> Vec<Box<str>> {
         .collect()
 }
 
-/// The position of the page that follows, if one does; an error is why the list cannot be read further.
+/// The position of the next page, `None` after the last page, or why the list cannot be read further.
 fn next_position(info: &PageInfo, here: &Position) -> Result<Option<Position>, &'static str> {
     let next = info
         .end_cursor

@@ -1,4 +1,4 @@
-//! Operations of the GraphQL interface: how their replies are read, and their documents adapted.
+//! Operations of the GraphQL interface: reading their replies, and adapting their documents.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::send::{self, Exchanged, Sender, SentOperation, Settings};
 use crate::transport::header::{ACCEPT, HeaderValue};
 use crate::transport::{Reply, Request};
 
-/// The media types of the draft of GraphQL over HTTP.
+/// The media types of the GraphQL over HTTP draft.
 const ACCEPTED: HeaderValue =
     HeaderValue::from_static("application/graphql-response+json, application/json;q=0.9");
 
-/// How many other documents are tried for a call: the four locations of the user details, each with and without doubtful fields.
+/// The most other documents tried for a call: the four locations of the user details, each with and without doubtful fields.
 const DOCUMENTS: u32 = 8;
 
 /// An encoded operation whose data has the type `D`.
@@ -26,11 +26,11 @@ pub(super) struct GraphqlOperation<D, T> {
     /// Takes the value out of the data.
     pub(super) part: fn(D) -> Option<T>,
     pub(super) value: ValueIn,
-    /// Whether the JSON of the value is kept beside it.
+    /// Whether to keep the JSON of the value as well.
     pub(super) keeps_json: bool,
 }
 
-/// A reply that was read.
+/// A decoded reply.
 pub(super) struct GraphqlReply<T> {
     outcome: Outcome<T>,
     /// The JSON of the value, if it is kept.
@@ -45,7 +45,7 @@ impl<D, T> GraphqlOperation<D, T> {
 }
 
 impl<D: DeserializeOwned, T: Send> GraphqlOperation<D, T> {
-    /// Sends the operation, and again with another document where the server's schema does not fit the first one.
+    /// Sends the operation, and retries with another document if the server's schema rejects the first one.
     pub(super) async fn send(
         &mut self,
         sender: &Sender,
@@ -60,7 +60,7 @@ impl<D: DeserializeOwned, T: Send> GraphqlOperation<D, T> {
             ..
         } = match sender.send(self, request, settings).await {
             Ok(exchanged) => exchanged,
-            // Boxed, because it is rare.
+            // Boxed because it is rare.
             Err(first) => Box::pin(self.adapted(first, sender, settings)).await?,
         };
         let mut outcome = reply.outcome;
@@ -74,9 +74,9 @@ impl<D: DeserializeOwned, T: Send> GraphqlOperation<D, T> {
         })
     }
 
-    /// Sends other documents after the server refused one.
+    /// Tries other documents after the server rejected one.
     ///
-    /// When it fits none of them, the error is the first one: it is about the document that the reader knows.
+    /// If no document fits, the first error is returned, because it is about the document that the caller knows.
     async fn adapted(
         &mut self,
         first: Error,
@@ -141,7 +141,7 @@ impl<D: DeserializeOwned, T: Send> SentOperation for GraphqlOperation<D, T> {
         };
         let (mut outcome, json) = decoded?;
         outcome.facts.request_id = reply.request_id().map(Box::from);
-        // One warning is enough: a schema that has changed breaks many records in the same way.
+        // One warning is enough: a changed schema breaks many records in the same way.
         outcome.unreadable().take(1).for_each(send::decode_failure);
         Ok(GraphqlReply { outcome, json })
     }

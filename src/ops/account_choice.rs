@@ -1,4 +1,4 @@
-//! The user, and the choice of one of the user's accounts.
+//! Reads the user, and chooses one of the user's accounts.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::model::visible_text::trimmed;
 use crate::model::{AccountId, Pic, Role, UserAccount, UserDetails};
 use crate::send::Call;
 
-/// Selects one of the user's accounts. The choice must fit exactly one: nothing is guessed.
+/// Selects one of the user's accounts. Exactly one account must match.
 ///
 /// ```
 /// # equipment::example(async {
@@ -26,7 +26,7 @@ use crate::send::Call;
 /// let account = client.choose_account(&AccountChoice::Producer).await?;
 /// assert_eq!(account.id(), &"envd-100201");
 ///
-/// // No account has its own roles, so the user's hold for all of them, and this does not say which.
+/// // No account has its own roles, so the user's roles hold for all of them: no account is singled out.
 /// let receiver = AccountChoice::Role(envd_sdk::model::Role::Receiver);
 /// let error = client.choose_account(&receiver).await.unwrap_err();
 /// assert!(error.kind() == envd_sdk::ErrorKind::AccountChoice);
@@ -37,16 +37,16 @@ use crate::send::Call;
 pub enum AccountChoice {
     /// The account that the user details name as the default (spec 2.8), if it is among the accounts.
     Default,
-    /// The account in whose name consignments can be created (spec 5.10); of several, the default one (spec 2.8).
+    /// The account that consignments can be created for (spec 5.10). If there are several, the default one (spec 2.8).
     Producer,
-    /// The account with this role. Roles of single accounts are public, not confirmed; where an account has none, the
-    /// choice fits it if the user has the role. Roles that the service does not have fit no choice.
+    /// The account with this role. Roles of single accounts are public, not confirmed. An account without roles matches if the user
+    /// has the role. Roles that the service does not have never match.
     Role(Role),
-    /// The account of a property: the PIC stands in the label or among the property data (assumed).
+    /// The account of a property: its label or its property data has the PIC (assumed).
     Pic(Pic),
     /// The account with this label.
     Label(String),
-    /// The account with this id, for an application that has kept it.
+    /// The account with this id, for an application that stored the id.
     Id(AccountId),
 }
 
@@ -57,7 +57,7 @@ impl fmt::Debug for AccountChoice {
             Self::Producer => f.write_str("Producer"),
             Self::Role(role) => f.debug_tuple("Role").field(role).finish(),
             Self::Pic(pic) => f.debug_tuple("Pic").field(pic).finish(),
-            // Users give their accounts names of people and firms.
+            // Users often label accounts with names of people and companies.
             Self::Label(_) => f.debug_tuple("Label").finish_non_exhaustive(),
             Self::Id(id) => f.debug_tuple("Id").field(id).finish(),
         }
@@ -70,12 +70,12 @@ fn not_registered() -> Error {
 }
 
 impl AccountChoice {
-    /// The id of the one account that fits.
+    /// The id of the one matching account.
     ///
     /// # Errors
     ///
-    /// [`NotRegistered`](crate::ErrorKind::NotRegistered) when the user is not registered with the service, and
-    /// [`AccountChoice`](crate::ErrorKind::AccountChoice) when no account, or more than one, fits.
+    /// [`NotRegistered`](crate::ErrorKind::NotRegistered) if the user is not registered with the service, and
+    /// [`AccountChoice`](crate::ErrorKind::AccountChoice) unless exactly one account matches.
     pub fn among(&self, user: &UserDetails) -> Result<AccountId> {
         if user.is_new_user == Some(true) {
             return Err(not_registered());
@@ -157,7 +157,7 @@ impl AccountChoice {
         matches!(self, Self::Role(role) if is_unknown(role))
     }
 
-    /// Without label and PIC, which are the user's.
+    /// Omits label and PIC, which are the user's data.
     fn words(&self) -> &'static str {
         match self {
             Self::Default => "that is the default",
@@ -178,9 +178,9 @@ fn has_word(text: &str, word: &str) -> bool {
 impl Client {
     /// The user of the token, with accounts and roles.
     ///
-    /// The specification names the operation `userDetails` and `userDetailsQuery` and has the record under `data`; public
-    /// queries have `userDetails` without it. The forms are tried in turn until the server takes one, which is kept
-    /// ([`profile`](Self::profile)). Roles that the service does not have are `None`.
+    /// The specification calls the operation both `userDetails` and `userDetailsQuery`, with the record under `data`. Public
+    /// queries use `userDetails` with the record at the top. The client tries each form until the server accepts one, and
+    /// remembers it ([`profile`](Self::profile)). Fields for roles that the service does not have become `None`.
     ///
     /// Source: stated, specification 2.8 and 4.1.
     ///
@@ -223,7 +223,7 @@ impl Client {
         })
     }
 
-    /// The user, if registered with the service. Registration happens on its website or in its app, never here.
+    /// The user, if registered with the service. Users register on its website or in its app; this crate cannot register them.
     ///
     /// Source: stated, specification 1.5, 2.8 and 5.9.
     ///

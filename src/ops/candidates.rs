@@ -1,4 +1,4 @@
-//! After a creation without a clear answer: which records the server may have made of it.
+//! Finds records that the server may have created, after a save without a clear reply.
 
 use std::collections::HashSet;
 
@@ -13,9 +13,9 @@ use crate::model::{
 use crate::send::Call;
 
 impl Account {
-    /// Looks for the consignments that the server may have made of an input, for the case that a save failed and
-    /// [`may_have_applied`](crate::Error::may_have_applied) is true. A person, or the application, decides: saving the
-    /// input again beside such a record makes a second declaration.
+    /// Finds consignments that the server may have created from this input, after a save failed with
+    /// [`may_have_applied`](crate::Error::may_have_applied). A person or the application then decides: if such a record exists,
+    /// saving the input again creates a second declaration.
     ///
     /// ```
     /// # equipment::example(async {
@@ -27,14 +27,14 @@ impl Account {
     /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
     /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination)
     ///     .movement("2099-01-15", "05:15");
-    /// // The server saves it, and the connection is lost before the reply.
+    /// // The server saves it, but the connection drops before the reply.
     /// fake.on_operation("CreateOrSaveConsignment").fault(Fault::dropped_after());
     /// let error = account.save_consignment(input.clone()).await.unwrap_err();
     /// assert!(error.may_have_applied());
     ///
     /// let found = account.candidates(&input).find().await?;
     /// assert_eq!(found.len(), 1);
-    /// // The next time, it is known.
+    /// // In the next search the record is known.
     /// let known = found.into_iter().filter_map(|record| record.id);
     /// assert!(account.candidates(&input).known(known).find().await?.is_empty());
     /// # Ok(()) });
@@ -49,13 +49,13 @@ impl Account {
     }
 }
 
-/// A search for the consignments that the server may have made of an input, from [`Account::candidates`].
+/// A search for consignments that the server may have created from an input: see [`Account::candidates`].
 ///
-/// It lists the account's consignments and leaves out those that differ from the input; where the list does not show
-/// everything that was sent, as answers and declaration, it reads the record. What a record does not show does not exclude
-/// it, nor does what a server may write in another way, so there may be too many.
+/// The search lists the account's consignments and drops those that differ from the input. If the list does not show every sent
+/// field, such as answers and declaration, it reads the full record. Missing fields and differences in notation do not exclude a
+/// record, so the result may have false matches.
 ///
-/// A request that was under way when the error came may arrive later. Wait some seconds, and look again before saving.
+/// A request that was in flight when the error occurred may still arrive. Wait some seconds, then search again before saving.
 ///
 /// Source: assumed; it rests on the queries `consignments` and `consignment` (specification 4.1).
 ///
@@ -70,32 +70,32 @@ pub struct Candidates {
 }
 
 impl Candidates {
-    /// Leaves out records that were there before the save, by id or number. The one that the input itself names stays.
+    /// Leaves out records that existed before the save, by id or number, except the record that the input itself names.
     pub fn known(mut self, ids: impl IntoIterator<Item = impl Into<ConsignmentId>>) -> Self {
         let ids = ids.into_iter().map(|id| id.into().to_string());
         self.known.extend(ids);
         self
     }
 
-    /// Lists only consignments from this instant on (some minutes before the save, since clocks differ), in place of all. With
-    /// an instant that cannot be read, [`find`](Self::find) fails with [`Config`](crate::ErrorKind::Config).
+    /// Lists only consignments from this instant on, instead of all. Choose an instant some minutes before the save, since clocks
+    /// differ. If the instant cannot be read, [`find`](Self::find) fails with [`Config`](crate::ErrorKind::Config).
     ///
-    /// Use it only if it is certain that `fromDate` of the live service compares the time of the last change. That is not
-    /// shown: if it compares the day of the movement, or another date, the record is missing from the list.
+    /// Use this only if you know that `fromDate` of the live service compares the time of the last change, which the specification
+    /// does not say. If it compares the movement date or another date, the list lacks the record.
     pub fn from(mut self, from: impl Into<Timestamp>) -> Self {
         self.filter = self.filter.from(from);
         self
     }
 
-    /// Reads the list, and the records that the list leaves open, one after another.
+    /// Reads the list, then one by one the records that the list does not show completely.
     ///
     /// # Errors
     ///
-    /// As [`Pager::next_page`](crate::Pager::next_page) and [`Account::consignment`]. A list that is not complete is an
-    /// error as well: [`Protocol`](crate::ErrorKind::Protocol) if records are missing from it, or with the
-    /// [`server_errors`](Error::server_errors) that the server reports beside it.
+    /// As [`Pager::next_page`](crate::Pager::next_page) and [`Account::consignment`]. An incomplete list is an error too:
+    /// [`Protocol`](crate::ErrorKind::Protocol) if records are missing from it, or an error with the
+    /// [`server_errors`](Error::server_errors) that the server reports with the list.
     pub fn find(&self) -> Call<Vec<ConsignmentSummary>> {
-        // Boxed, because it stays in the future of the call.
+        // Boxed to keep the future of the call small.
         let mut search = Box::new(self.clone());
         let variables = self
             .filter
@@ -118,12 +118,12 @@ impl Candidates {
         Ok(found)
     }
 
-    /// The records of the list that are not known and do not contradict the input, if it is complete, each with whether the list
-    /// shows everything that was sent.
+    /// The listed records that are neither `known` nor contradict the input. The flag of each says whether the list shows every sent
+    /// field. Fails if the list is incomplete.
     async fn listed(&self) -> Result<Vec<(ConsignmentSummary, bool)>> {
         let mut pager = self.account.consignments(&self.filter);
         let (mut records, mut total) = (Vec::new(), None);
-        // The list may have changed meanwhile: a record that comes twice counts once.
+        // The list may change while it is read: count a repeated record once.
         let (mut ids, mut unnamed) = (HashSet::new(), 0);
         while let Some(page) = pager.next_page().await? {
             if let Some(error) = page.unreadable.into_iter().next() {
@@ -160,7 +160,7 @@ impl Candidates {
             && (names(record).into_iter().flatten()).any(|name| self.known.contains(name))
     }
 
-    /// Compares the whole record where the list does not show everything that was sent.
+    /// Compares the full record, as the list does not show every sent field.
     async fn is_candidate(&self, record: &ConsignmentSummary) -> Result<bool> {
         let number = record.number.as_ref().map(ConsignmentId::from);
         let Some(id) = record.id.clone().or(number) else {
@@ -172,7 +172,7 @@ impl Candidates {
     }
 }
 
-/// Id and number.
+/// The id and the number.
 fn names(record: &ConsignmentSummary) -> [Option<&str>; 2] {
     [
         record.id.as_ref().map(AsRef::as_ref),
@@ -180,12 +180,12 @@ fn names(record: &ConsignmentSummary) -> [Option<&str>; 2] {
     ]
 }
 
-/// An empty list would invite a second save, so a list with gaps is an error.
+/// An empty list would invite a second save, so an incomplete list is an error.
 fn incomplete(errors: Vec<ServerError>) -> Error {
     let error = if errors.is_empty() {
         Error::protocol("the list of consignments could not be read completely")
     } else {
-        // The status of a page is not kept; data comes with 200 (spec 7.1).
+        // A page does not keep its status; data always comes with 200 (spec 7.1).
         let status = 200;
         Error::rejected(ReplyParts::status_only(status), errors.into())
     };

@@ -73,8 +73,8 @@ impl Account {
 
     /// The users with a role on a consignment.
     ///
-    /// A [`Role`](crate::model::Role) is sent as its [`as_str`](crate::model::Role::as_str) has it: `AUTHVIEWER`, which public
-    /// material shows, and the others as the specification names them (assumed). A text is sent as it is.
+    /// A [`Role`](crate::model::Role) is sent as its [`as_str`](crate::model::Role::as_str): `AUTHVIEWER`, which public material
+    /// shows, or the names in the specification (assumed). Any other text is sent verbatim.
     ///
     /// Source: operation stated, specification 4.1; arguments public (`OAuthSample`, which calls them the stakeholders of a
     /// consignment), not confirmed.
@@ -112,8 +112,8 @@ impl Account {
             .operation::<ReadMapping, _>(variables, |data| Some(data.consignment_user_mapping))
     }
 
-    /// The declarations that the user made in the eDEC system. That system was announced to be shut down in 2020 (public: ISC pages,
-    /// `guide::sources`), so these are old ones: new declarations are [consignments](Self::consignments).
+    /// The user's declarations in the eDEC system. That system was announced to be shut down in 2020 (public: ISC pages,
+    /// `guide::sources`), so these are old; new declarations are [consignments](Self::consignments).
     ///
     /// Source: operation stated, specification 4.1; argument and fields assumed.
     ///

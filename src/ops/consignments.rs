@@ -24,7 +24,7 @@ use crate::send::Call;
 use crate::send::pages::Pager;
 
 impl Account {
-    /// One page of consignments, from the start or after a cursor (`page_info.end_cursor` of the page before).
+    /// One page of consignments: the first, or the one after a cursor (`page_info.end_cursor` of the previous page).
     ///
     /// Source: stated, specification 4.1.
     ///
@@ -58,7 +58,7 @@ impl Account {
             .made_of(filter.check())
     }
 
-    /// All consignments that the filter lets through, page by page or one by one; nothing is sent yet.
+    /// All consignments that match the filter, page by page or one by one. Nothing is sent until the first page is requested.
     ///
     /// Source: stated, specification 4.1.
     ///
@@ -76,7 +76,7 @@ impl Account {
     ///
     /// # Errors
     ///
-    /// Those of its pages, see [`next_page`](Pager::next_page).
+    /// Those of its pages: see [`next_page`](Pager::next_page).
     #[doc(alias = "list consignments")]
     pub fn consignments(&self, filter: &ConsignmentFilter) -> Pager<ConsignmentSummary> {
         let (account, filter) = (self.id().clone(), filter.clone());
@@ -91,10 +91,10 @@ impl Account {
         })
     }
 
-    /// The same as full records, with answers, questions and declaration, in one request a page.
+    /// As [`consignments`](Self::consignments), with full records: answers, questions and declaration, in one request a page.
     ///
-    /// A record with its questions has 15 to 40 kB of JSON, so set a page size of 20 or less: larger pages take long to arrive,
-    /// and a page that fails is requested again as a whole.
+    /// A record with its questions has 15 to 40 kB of JSON, so set a page size of 20 or less. Larger pages take long to arrive, and
+    /// a failed page must be requested again in full.
     ///
     /// Source: assumed; the query is stated, specification 4.1, and that a list has all fields of a record is public, not
     /// confirmed.
@@ -114,7 +114,7 @@ impl Account {
     ///
     /// # Errors
     ///
-    /// Those of its pages, see [`next_page`](Pager::next_page).
+    /// Those of its pages: see [`next_page`](Pager::next_page).
     pub fn full_consignments(&self, filter: &ConsignmentFilter) -> Pager<Consignment> {
         let (account, filter) = (self.id().clone(), filter.clone());
         let call = move |client: &Client, after| {
@@ -159,8 +159,8 @@ impl Account {
     ///
     /// # Errors
     ///
-    /// [`NotFound`](crate::ErrorKind::NotFound); [`Protocol`](crate::ErrorKind::Protocol) when the service answers null without
-    /// an error ([`optional`](Call::optional) makes `None` of it), or with another consignment; and as
+    /// [`NotFound`](crate::ErrorKind::NotFound); [`Protocol`](crate::ErrorKind::Protocol) if the service answers null without an
+    /// error ([`optional`](Call::optional) turns it into `None`), or with another consignment; and as
     /// [`execute`](crate::Client::execute).
     pub fn consignment(&self, id: impl Into<ConsignmentId>) -> Call<Outcome<Consignment>> {
         let id = id.into();
@@ -180,12 +180,13 @@ impl Account {
         })
     }
 
-    /// Creates a consignment, or saves one that exists. Problems beside the record are the server's warnings.
+    /// Creates a consignment, or updates an existing one. The problems in the outcome are the server's warnings.
     ///
-    /// It is not sent twice unless the first one surely did not arrive. Takes a [`ConsignmentInput`], or one with
-    /// further fields ([`ConsignmentInput::extra`]). How an update names its record is not shown: the fields `id` and `number` of
-    /// the input are sent, unless the [profile](crate::ClientBuilder::profile) names others. All fields are sent as they are: a
-    /// signature is Base64 without `data:image/png;base64,` before it (spec 2.3; an input that is made from a record leaves that out).
+    /// The request is sent again only if it is known not to have arrived. Takes a [`ConsignmentInput`], optionally with further
+    /// fields ([`ConsignmentInput::extra`]). The specification does not show how an update names its record: the input's `id` and
+    /// `number` are sent, unless the [profile](crate::ClientBuilder::profile) has other names. All fields are sent unchanged. A
+    /// signature must be Base64 without the prefix `data:image/png;base64,` (spec 2.3); an input made from a record omits the
+    /// prefix.
     ///
     /// Source: stated, specification 4.1.
     ///
@@ -200,14 +201,14 @@ impl Account {
     ///     .status(ConsignmentStatus::Draft);
     /// let (saved, problems) = account.save_consignment(draft).await?.into_parts();
     /// assert_eq!(saved.status, Some(ConsignmentStatus::Draft));
-    /// assert!(!problems.is_empty()); // Answers that are still missing; it is saved all the same.
+    /// assert!(!problems.is_empty()); // Answers are missing, but it is saved anyway.
     /// # Ok(()) });
     /// ```
     ///
     /// # Errors
     ///
     /// [`Rejected`](crate::ErrorKind::Rejected) with the server's reasons;
-    /// [`may_have_applied`](crate::Error::may_have_applied) when no clear answer came, for which there is
+    /// [`may_have_applied`](crate::Error::may_have_applied) if the reply was lost or unclear, in which case use
     /// [`candidates`](Self::candidates); otherwise as [`execute`](crate::Client::execute).
     #[doc(alias("createOrSaveConsignment", "create", "update"))]
     pub fn save_consignment(
@@ -217,12 +218,12 @@ impl Account {
         self.save_named(&input.into())
     }
 
-    /// As [`save_consignment`](Self::save_consignment), with a text that was written before: what was signed, or put into a queue, is
-    /// what is sent, byte for byte.
+    /// As [`save_consignment`](Self::save_consignment), with JSON text that already exists: text that was signed or queued is sent
+    /// byte for byte.
     ///
-    /// Where the [profile](crate::ClientBuilder::profile) names the record by other fields than `id` and `number`, these two are
-    /// renamed or left out, and all other bytes stay. Save a text without `id` and `number` to create a record, and
-    /// [with](crate::model::ConsignmentText::with) them to update one.
+    /// If the [profile](crate::ClientBuilder::profile) names the record by other fields than `id` and `number`, those two are
+    /// renamed or removed, and all other bytes are kept. To create a record, save a text without `id` and `number`; to update it,
+    /// save the text [with](crate::model::ConsignmentText::with) them.
     ///
     /// Source: as [`save_consignment`](Self::save_consignment).
     ///
@@ -237,7 +238,7 @@ impl Account {
     /// let signed = ConsignmentText::parse(&serde_json::to_string(&input)?)?;
     /// let id = account.save_consignment_text(&signed).await?.id()?;
     ///
-    /// // The same declaration again, as an update of that record.
+    /// // Save the same declaration again, as an update of that record.
     /// let update = signed.with("id", id.as_str());
     /// assert_eq!(account.save_consignment_text(&update).await?.id()?, id);
     /// # Ok(()) });
@@ -260,7 +261,7 @@ impl Account {
         )
     }
 
-    /// Submits a consignment: saves it with the status SUBMITTED. The server decides whether it may be.
+    /// Submits a consignment: saves it with the status SUBMITTED. The server decides whether to accept it.
     ///
     /// Source: assumed; the specification names the flow (4.1) and the status (3.1), not the operation.
     ///
@@ -327,7 +328,7 @@ impl Account {
             .operation::<CopyConsignment, _>(variables, |data| data.copy_consignment?.data)
     }
 
-    /// Deletes a consignment. The record is empty where the server answers `true` in its place.
+    /// Deletes a consignment. The returned record is empty if the server answers only `true`.
     ///
     /// Source: operation stated, specification 4.1; arguments and result assumed.
     ///
@@ -362,7 +363,7 @@ impl Account {
             .operation::<DeleteConsignment, _>(variables, |data| data.delete_consignment?.data)
     }
 
-    /// Saves an input that may have further fields.
+    /// Saves an input, possibly with further fields.
     pub(super) fn save<Q: TypedOperation, T: Send + 'static>(
         &self,
         document: &'static OperationDocument,
@@ -387,7 +388,7 @@ impl Account {
     }
 }
 
-/// An input with the names by which the service knows its record. All other fields stay as they are written, byte for byte.
+/// An input with the profile's field names for id and number. All other fields are written byte for byte.
 struct NamedInput<'a, I> {
     input: &'a I,
     names: &'a RecordNames,
@@ -429,7 +430,7 @@ fn named(text: &ConsignmentText, names: &RecordNames) -> Result<ConsignmentText,
     })
 }
 
-/// Whether a record may be the one of an id or a number. One that shows neither may be any.
+/// Whether a record has this id or number; a record that shows neither matches any.
 fn is_named(record: &Consignment, id: &ConsignmentId) -> bool {
     let number = record.number.as_ref().map(ConsignmentNumber::as_str);
     let names = [record.id.as_ref().map(ConsignmentId::as_str), number];
@@ -455,13 +456,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_update_has_the_names_of_the_profile_and_all_else_as_it_was() {
+    fn an_update_uses_the_names_of_the_profile_and_keeps_all_other_bytes() {
         let names = |id: &str, number: &str| {
             let name = |text: &str| Some(text.to_owned()).filter(|it| it != "-");
             let (id, number) = (name(id), name(number));
             RecordNames { id, number }
         };
-        // The names of id and number, the input, and what is sent.
+        // Columns: the names of id and number, the input, the output.
         for row in rows(
             r#"
             consignmentId | -      | {"id":"1","number":"C-1","weight":1.50} | {"consignmentId":"1","weight":1.50}

@@ -1,17 +1,17 @@
-//! Which consignments and templates are listed.
+//! Filters for lists of consignments and templates.
 
 use crate::client::Client;
 use crate::error::{Error, Result};
 use crate::graphql::generated::consignments::Variables;
 use crate::model::{AccountId, ConsignmentStatus, Day, Species, TimeZone, Timestamp};
 
-/// Which consignments are listed, and how many a page (spec 4.1; all but the page size are public, not confirmed).
+/// Which consignments to list, and how many on a page (spec 4.1; all but the page size are public, not confirmed).
 ///
 /// ```
 /// use envd_sdk::model::{ConsignmentStatus, Day, Jurisdiction};
 /// use envd_sdk::ops::ConsignmentFilter;
 ///
-/// // Since midnight in Sydney, which is 2026-11-18T13:00:00Z.
+/// // From midnight in Sydney, which is 2026-11-18T13:00:00Z.
 /// let filter = ConsignmentFilter::default()
 ///     .status(ConsignmentStatus::Submitted)
 ///     .from_day(Day::parse("2026-11-19")?, Jurisdiction::Nsw)
@@ -25,7 +25,7 @@ pub struct ConsignmentFilter(Variables);
 
 impl ConsignmentFilter {
     setters! {
-        /// How many records a page holds at most; the server's default and maximum are not shown.
+        /// The most records on a page. The server's default and maximum are not documented.
         pub fn page_size(records: u32) |it| it.0.first = Some(first(records));
 
         /// Only consignments with this status.
@@ -34,19 +34,19 @@ impl ConsignmentFilter {
         /// Only consignments of this species.
         pub fn species(species: Species) |it| it.0.species = Some(species);
 
-        /// Only consignments that match this text; what it is matched against is not shown.
+        /// Only consignments that match this text. It is not documented which fields are searched.
         pub fn search_text(text: impl Into<String>) |it| it.0.search_text = Some(text.into());
 
-        /// Only consignments from this instant on. Which of a record's dates is compared is not shown. With an instant that
-        /// cannot be read, a list fails with [`Config`](crate::ErrorKind::Config), and nothing is sent.
+        /// Only consignments from this instant on. It is not documented which date of a record is compared. If the instant cannot
+        /// be read, the list fails with [`Config`](crate::ErrorKind::Config), and nothing is sent.
         ///
-        /// A [`Day`] means its beginning in UTC, which is 8 to 11 hours later than in Australia: what changed in the hours
-        /// between is left out. [`from_day`](Self::from_day) takes the zone.
+        /// A [`Day`] stands for its start in UTC, which is 8 to 11 hours after its start in Australia; changes in those hours are
+        /// left out. Use [`from_day`](Self::from_day) to set the zone.
         #[doc(alias("since", "after", "fromDate"))]
         pub fn from(from: impl Into<Timestamp>) |it| it.0.from_date = Some(from.into());
     }
 
-    /// Only consignments from the beginning of this day on, in a state or another zone.
+    /// Only consignments from the start of this day on, in a state or another zone.
     ///
     /// ```
     /// use envd_sdk::model::{Day, Jurisdiction, TimeZone};
@@ -66,11 +66,11 @@ impl ConsignmentFilter {
         self.from(day.start_in(zone))
     }
 
-    /// Only consignments up to the end of this day, in a state or another zone: up to the instant at which the next day
-    /// begins. Whether the server counts that instant is not shown.
+    /// Only consignments up to the end of this day in a state or another zone, which is the instant that the next day starts. It is
+    /// not documented whether the server includes that instant.
     #[doc(alias = "until")]
     pub fn to_day(self, day: Day, zone: impl Into<TimeZone>) -> Self {
-        // The last day of the calendar has no next one, and nothing comes after it.
+        // The last day of the calendar needs no upper limit.
         match day.plus_days(1) {
             Some(next) => self.to(next.start_in(zone)),
             None => self,
@@ -78,8 +78,8 @@ impl ConsignmentFilter {
     }
 
     setters! {
-        /// Only consignments up to this instant; a [`Day`] means its beginning in UTC. Which of a record's dates is compared
-        /// is not shown.
+        /// Only consignments up to this instant; a [`Day`] stands for its start in UTC. It is not documented which date of a record
+        /// is compared.
         #[doc(alias("until", "before", "toDate"))]
         pub fn to(to: impl Into<Timestamp>) |it| it.0.to_date = Some(to.into());
 
@@ -87,7 +87,7 @@ impl ConsignmentFilter {
         pub fn only_submitted() |it| it.0.only_submitted = Some(true);
     }
 
-    /// Whether it can be sent.
+    /// Checks that both instants can be read.
     pub(super) fn check(&self) -> Result<()> {
         let instants = [("from", &self.0.from_date), ("to", &self.0.to_date)];
         for (setting, at) in instants {
@@ -115,17 +115,17 @@ impl ConsignmentFilter {
     }
 }
 
-/// A page size that the service accepts.
+/// Limits a page size to the maximum of the profile.
 pub(super) fn accepted(client: &Client, page_size: Option<i64>) -> Option<i64> {
     let largest = client.given_profile().lists.largest_page.value;
     let largest = largest.map_or(i64::MAX, i64::from);
     page_size.map(|size| size.min(largest))
 }
 
-/// How templates are listed: how many a page.
+/// How many templates to list on a page.
 ///
-/// The specification speaks of filter criteria (4.1) and shows none, and public queries take none: an
-/// [override](crate::ClientBuilder::override_operation) of `templates` may have those of the live schema.
+/// The specification mentions filter criteria (4.1) without showing any, and public queries have none. To use those of the live
+/// schema, [override](crate::ClientBuilder::override_operation) `templates`.
 ///
 /// ```
 /// # equipment::example(async {
@@ -146,12 +146,12 @@ pub struct TemplateFilter {
 
 impl TemplateFilter {
     setters! {
-        /// How many records a page holds at most; the server's default and maximum are not shown.
+        /// The most records on a page. The server's default and maximum are not documented.
         pub fn page_size(records: u32) |it| it.page_size = Some(first(records));
     }
 }
 
-/// An `Int` of GraphQL has 32 bits with a sign; a server refuses a greater number.
+/// A GraphQL `Int` is a signed 32-bit number; servers refuse larger ones.
 fn first(records: u32) -> i64 {
     i32::try_from(records).unwrap_or(i32::MAX).into()
 }
@@ -190,10 +190,10 @@ mod tests {
             .from_day(day("2026-10-04"), Jurisdiction::Nsw)
             .to_day(day("2026-10-04"), Jurisdiction::Nsw);
         let sent = filter.variables(&client(), &"envd-1".into(), None);
-        // Daylight saving begins on that day, so it has 23 hours.
+        // Daylight saving starts on that day, so it has 23 hours.
         assert_eq!(sent.from_date, Some("2026-10-03T14:00:00Z".into()));
         assert_eq!(sent.to_date, Some("2026-10-04T13:00:00Z".into()));
-        // A day without a zone is one of UTC.
+        // A day without a zone is in UTC.
         let sent = ConsignmentFilter::default()
             .from(day("2026-10-04"))
             .variables(&client(), &"envd-1".into(), None);

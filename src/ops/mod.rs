@@ -1,4 +1,4 @@
-//! The operations, a file for each group: methods on [`Client`](crate::Client) and [`Account`](crate::Account).
+//! The operations, one file for each group, as methods of [`Client`](crate::Client) and [`Account`](crate::Account).
 //!
 //! | task | method |
 //! | --- | --- |
@@ -7,30 +7,30 @@
 //! | read one consignment | [`Account::consignment`](crate::Account::consignment) |
 //! | download a declaration as a PDF | [`Client::pdf`](crate::Client::pdf) |
 //! | change a consignment | [`Account::save_consignment`](crate::Account::save_consignment), [`submit_consignment`](crate::Account::submit_consignment), [`copy_consignment`](crate::Account::copy_consignment), [`delete_consignment`](crate::Account::delete_consignment) |
-//! | save a text that was signed, byte for byte | [`Account::save_consignment_text`](crate::Account::save_consignment_text) |
-//! | find what became of a save without a clear answer | [`Account::candidates`](crate::Account::candidates) |
+//! | save signed text, byte for byte | [`Account::save_consignment_text`](crate::Account::save_consignment_text) |
+//! | find the outcome of a save without a clear reply | [`Account::candidates`](crate::Account::candidates) |
 //! | read and add comments, read viewers | [`Account::comments`](crate::Account::comments), [`create_comment`](crate::Account::create_comment), [`user_mappings`](crate::Account::user_mappings) |
 //! | list, read and change templates | [`Account::templates`](crate::Account::templates), [`templates_page`](crate::Account::templates_page), [`template`](crate::Account::template), [`save_template`](crate::Account::save_template), [`delete_template`](crate::Account::delete_template) |
 //! | read the questions of all forms | [`Client::questions`](crate::Client::questions) |
 //! | read declarations of the electronic declaration system | [`Account::edecs`](crate::Account::edecs) |
 //!
-//! Each is a [`Call`](crate::Call), to be awaited, or a [`Pager`](crate::Pager) over a list; both have `received()`, which keeps the JSON
-//! beside the value. Properties are in [`register`](crate::register).
+//! Each operation returns a [`Call`](crate::Call) to await, or a [`Pager`](crate::Pager) over a list. Both have `received()`, which
+//! keeps the JSON along with the value. For properties, see [`register`](crate::register).
 //!
 //! # Flows without an operation
 //!
-//! The specification (4.1) also names flows without their operations:
+//! The specification (4.1) names further flows, but no operations for them:
 //!
 //! | flow | here |
 //! | --- | --- |
 //! | submit | [`submit_consignment`](crate::Account::submit_consignment), a save with the status SUBMITTED; assumed |
-//! | create from a template | [`ConsignmentInput::from`](crate::model::ConsignmentInput) a template that was read, then a save of a new consignment: no operation of the server's; assumed |
+//! | create from a template | [`ConsignmentInput::from`](crate::model::ConsignmentInput) a template, saved as a new consignment; no operation of the server; assumed |
 //! | add a transporter | a save with the answers of question 157, see the [cookbook](crate::guide::cookbook::consignments#hand-a-consignment-to-a-transporter); inferred from public material, not confirmed |
 //! | add or retrieve a viewer | a document of your own, see [`guide::own_documents`](crate::guide::own_documents) |
 //!
-//! For the last, look the operation up in the service's playground and send it with
-//! [`execute_document`](crate::Client::execute_document), or derive it and use [`execute`](crate::Client::execute). The
-//! same way reads fields that our types do not have:
+//! For a viewer, look the operation up in the service's playground and send it with
+//! [`execute_document`](crate::Client::execute_document), or derive it and use [`execute`](crate::Client::execute). In the same
+//! way you can read fields that the types of this crate do not have:
 //!
 //! ```
 //! # equipment::example(async {

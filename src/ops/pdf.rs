@@ -1,4 +1,4 @@
-//! The printed declaration.
+//! Downloads the printed declaration.
 
 use crate::client::Client;
 use crate::error::{Error, Result};
@@ -24,14 +24,13 @@ impl SentOperation for GetPdf {
         false
     }
 
-    /// A page that asks for a login, with the status 200, is no declaration. Readers of PDF look for its mark in the first 1024
-    /// bytes.
+    /// Rejects login pages, which may come with the status 200. PDF readers look for the signature in the first 1024 bytes.
     fn decode_reply(&self, reply: Reply) -> Result<Vec<u8>> {
         let start = reply.body.get(..1_024).unwrap_or(&reply.body);
         let is_pdf = start.windows(5).any(|bytes| bytes == b"%PDF-");
         match reply.status {
             200..=299 if is_pdf => Ok(reply.body.into()),
-            // The host answers browsers, so its pages are its answers.
+            // The host serves browsers, so an HTML page is the service's own reply.
             _ => Err(Error::http(reply.received().of_service())),
         }
     }
@@ -41,10 +40,10 @@ impl Client {
     /// Downloads the printed declaration of a consignment, as a PDF, from the address in
     /// [`Consignment::pdf_url`](crate::model::Consignment::pdf_url).
     ///
-    /// The address carries a token of its own and names another host than the endpoint (seen in `location_4.4.0`,
-    /// `guide::sources`), so neither the access token nor the headers of the client are sent there. Time limits, retries, the proxy,
-    /// certificates and the largest body are those of the client. How long the token of an address is valid is not shown: read the
-    /// consignment right before, and again when the download is refused.
+    /// The address contains its own token and has another host than the endpoint (seen in `location_4.4.0`, `guide::sources`).
+    /// Therefore neither the access token nor the headers of the client are sent there. The client's time limits, retries, proxy,
+    /// certificates and largest body apply. It is not documented how long the token is valid: read the consignment just before, and
+    /// read it again if the download is refused.
     ///
     /// Source: public material (`OAuthSample`, `location_4.4.0`) for the address; assumed: a GET of it returns the PDF.
     ///
@@ -62,10 +61,10 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`Config`](crate::ErrorKind::Config) when the address is not https, or one of this machine or a private network while the
+    /// [`Config`](crate::ErrorKind::Config) if the address is not https, or is on this machine or a private network while the
     /// endpoint is not; [`Unauthorized`](crate::ErrorKind::Unauthorized), [`Forbidden`](crate::ErrorKind::Forbidden) or
-    /// [`NotFound`](crate::ErrorKind::NotFound) when the host refuses the token. A reply that is no PDF, or redirects, is an
-    /// error with its [`http_status`](crate::Error::http_status).
+    /// [`NotFound`](crate::ErrorKind::NotFound) if the host refuses the token. Redirects and replies that are not a PDF are errors
+    /// with their [`http_status`](crate::Error::http_status).
     #[doc(alias("print", "download", "printing"))]
     pub fn pdf(&self, address: &PdfUrl) -> Call<Vec<u8>> {
         self.get_elsewhere("the address of the PDF", address.expose(), GetPdf)

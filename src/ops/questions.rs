@@ -1,5 +1,5 @@
-//! The questions of all forms, and those under them. GraphQL has no recursion: a document names each level that it reads, and the
-//! last one of ours only shows whether there is another.
+//! The questions of all forms, with their child questions. GraphQL has no recursion, so a document spells out each level. The last
+//! level of this crate's documents only shows whether there are more.
 
 use crate::client::Client;
 use crate::error::Error;
@@ -8,7 +8,7 @@ use crate::graphql::generated::{Questions, questions};
 use crate::model::{Question, QuestionList};
 use crate::send::Call;
 
-/// The levels that our documents read whole. assumed: five were ever seen.
+/// The levels that our documents read in full. assumed: at most five have been seen.
 const LEVELS: usize = 8;
 
 impl Client {
@@ -27,13 +27,13 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// As [`execute`](Self::execute); [`Protocol`](crate::ErrorKind::Protocol) with more than eight levels.
+    /// As [`execute`](Self::execute); [`Protocol`](crate::ErrorKind::Protocol) if there are more than eight levels.
     pub fn questions(&self) -> Call<Outcome<QuestionList>> {
         let read = self.operation::<Questions, _>(questions::Variables {}, |data| data.questions);
         self.all_levels("questions", read, |list| levels(&list.items))
     }
 
-    /// Refuses what has more levels of questions than our document reads.
+    /// Fails if there are more levels of questions than the document reads.
     pub(super) fn all_levels<T: Send + 'static>(
         &self,
         operation: &'static str,
@@ -57,7 +57,7 @@ impl Client {
     }
 }
 
-/// How many levels of questions there are.
+/// The depth of a question tree.
 pub(super) fn levels(questions: &[Question]) -> usize {
     questions
         .iter()

@@ -15,7 +15,7 @@ use crate::send::Call;
 use crate::send::pages::Pager;
 
 impl Account {
-    /// One page of templates, from the start or after a cursor.
+    /// One page of templates: the first, or the one after a cursor.
     ///
     /// Source: operation stated, specification 4.1; arguments public, not confirmed.
     ///
@@ -51,13 +51,13 @@ impl Account {
             .operation::<Templates, _>(variables, |data| data.templates)
     }
 
-    /// All templates, page by page or one by one; nothing is sent yet.
+    /// All templates, page by page or one by one. Nothing is sent until the first page is requested.
     ///
     /// Source: operation stated, specification 4.1; arguments public, not confirmed.
     ///
     /// # Errors
     ///
-    /// Those of its pages, see [`next_page`](Pager::next_page).
+    /// Those of its pages: see [`next_page`](Pager::next_page).
     pub fn templates(&self, filter: &TemplateFilter) -> Pager<Template> {
         let (account, first) = (self.id().clone(), filter.page_size);
         let call = move |client: &Client, after| {
@@ -102,10 +102,10 @@ impl Account {
             .operation::<ReadTemplate, _>(variables, |data| data.template)
     }
 
-    /// Creates a template, or saves one that exists.
+    /// Creates a template, or updates an existing one.
     ///
-    /// Takes a [`TemplateInput`], or one with further fields ([`TemplateInput::extra`]). One that was read is saved again
-    /// with `TemplateInput::from(&template)`.
+    /// Takes a [`TemplateInput`], optionally with further fields ([`TemplateInput::extra`]). To save a template that you read, use
+    /// `TemplateInput::from(&template)`.
     ///
     /// Source: operation stated, specification 4.1; arguments and result assumed.
     ///
@@ -138,7 +138,7 @@ impl Account {
         )
     }
 
-    /// Deletes a template. The record is empty where the server answers `true` in its place.
+    /// Deletes a template. The returned record is empty if the server answers only `true`.
     ///
     /// Source: operation stated, specification 4.1; arguments and result assumed.
     ///

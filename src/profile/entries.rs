@@ -7,50 +7,50 @@ use serde::{Deserialize, Serialize};
 use super::Sourced;
 use crate::model::{Day, Program, Species};
 
-/// Addresses of one environment of the service, in full; none is derived from another. Tokens are sent to them.
+/// The addresses of one environment of the service, in full. None is derived from another. Tokens are sent to them.
 ///
-/// Of a [`ServiceProfile`](super::ServiceProfile), whose page has an example.
+/// Part of a [`ServiceProfile`](super::ServiceProfile), whose page has an example.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Addresses {
-    /// Where operations are posted.
+    /// The address that operations are posted to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub graphql: Option<Sourced<String>>,
-    /// The audience of access tokens, which need not be the address of the interface.
+    /// The audience of access tokens; it may differ from the address of the interface.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audience: Option<Sourced<String>>,
     /// The issuer of tokens, as the identity provider writes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub issuer: Option<Sourced<String>>,
-    /// Where a login begins.
+    /// The authorization endpoint, where a login starts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub authorize: Option<Sourced<String>>,
-    /// Where tokens are issued.
+    /// The token endpoint.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token: Option<Sourced<String>>,
-    /// Where refresh tokens are revoked.
+    /// The endpoint that revokes refresh tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revoke: Option<Sourced<String>>,
-    /// Where the session at the identity provider ends.
+    /// The endpoint that ends the session at the identity provider.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub logout: Option<Sourced<String>>,
-    /// Where a login with a second device begins.
+    /// The endpoint where a login with a second device starts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device_authorization: Option<Sourced<String>>,
-    /// Where the browser returns after a login, as registered.
+    /// The address to which the browser returns after a login, as registered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub redirect: Option<Sourced<String>>,
-    /// Where the browser returns after a logout, as registered.
+    /// The address to which the browser returns after a logout, as registered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub return_to: Option<Sourced<String>>,
-    /// The register, without the path of `PICRegister`.
+    /// The base address of the register, without the path of `PICRegister`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub register: Option<Sourced<String>>,
 }
 
 impl Addresses {
-    /// Those that something is sent to, with their names.
+    /// The addresses that requests are sent to, with their names.
     pub(super) fn of_servers(&self) -> impl Iterator<Item = (&'static str, &Sourced<String>)> {
         let all = [
             ("graphql", &self.graphql),
@@ -67,17 +67,17 @@ impl Addresses {
     }
 }
 
-/// What differs from our document of an operation.
+/// Differences from this crate's document for an operation.
 ///
-/// With a `document`, that is sent in place of ours. Without one, ours is sent, without the fields of `left_out` and with the
-/// field names of `record_at`.
+/// If there is a `document`, it is sent instead. Otherwise the crate's document is sent without the fields in `left_out`, and
+/// with the field names of `record_at`.
 ///
 /// ```
 /// # equipment::example(async {
 /// use envd_sdk::fake::Fake;
 /// use envd_sdk::profile::{OperationProfile, ServiceProfile, Sourced};
 ///
-/// // A service that has the user details elsewhere, and no roles in them.
+/// // A service with the user details elsewhere, and without roles in them.
 /// let mut details = OperationProfile::default();
 /// details.record_at = Some("/userDetailsQuery/data".to_owned());
 /// details.left_out = vec!["roles".to_owned()];
@@ -93,20 +93,20 @@ impl Addresses {
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct OperationProfile {
-    /// The document that is sent in place of ours: one operation of the same kind, with our variables or fewer
+    /// The document to send instead: one operation of the same kind, with the same variables or fewer
     /// ([`override_operation`](crate::ClientBuilder::override_operation)).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub document: Option<String>,
-    /// Where the record stands in the reply: a JSON pointer (RFC 6901) from its `data`, such as `/producer/copy/0`.
+    /// The location of the record in the reply: a JSON pointer (RFC 6901) from `data`, such as `/producer/copy/0`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record_at: Option<String>,
-    /// Fields of the record that the service does not have, such as `accounts.roles`: their values are `None` or empty.
+    /// Fields of the record that the service does not have, such as `accounts.roles`. They read as `None` or empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
 }
 
 impl OperationProfile {
-    /// This document is sent in place of ours.
+    /// Replaces the document of an operation.
     pub fn of_document(document: impl Into<String>) -> Self {
         Self {
             document: Some(document.into()),
@@ -115,17 +115,17 @@ impl OperationProfile {
     }
 }
 
-/// The names of the fields by which an input says which record it updates; `None`: there is no such field, or none is needed.
+/// The field names by which an input identifies the record to update; `None` if updates do not have that field.
 ///
-/// With the default a save sends `id` and `number` as the caller has set them.
+/// With the default, a save sends `id` and `number` as set by the caller.
 ///
 /// See [`ServiceProfile`](super::ServiceProfile) for an example.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RecordNames {
-    /// The field for the id, `id` by default.
+    /// The name of the id field, `id` by default.
     pub id: Option<String>,
-    /// The field for the number.
+    /// The name of the number field.
     pub number: Option<String>,
 }
 
@@ -138,7 +138,7 @@ impl Default for RecordNames {
     }
 }
 
-/// A form that is newer than this crate. What it says of the form is checked; what it leaves open is not.
+/// A form that is newer than this crate. Only the facts that are set are checked.
 ///
 /// See [`Questionnaire::with_profile`](crate::validate::Questionnaire::with_profile) for an example.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -150,7 +150,7 @@ pub struct FurtherForm {
     /// The species.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub species: Option<Species>,
-    /// The program that owns it.
+    /// The program of the form.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<Program>,
     /// The first day on which it can be created.
@@ -162,7 +162,7 @@ pub struct FurtherForm {
 }
 
 impl FurtherForm {
-    /// A form of which only the id is known.
+    /// A form with only its id known.
     pub fn new(id: impl Into<String>) -> Self {
         Self {
             id: id.into(),
@@ -171,23 +171,23 @@ impl FurtherForm {
     }
 }
 
-/// Lists of consignments.
+/// Facts about lists of consignments.
 ///
-/// Of a [`ServiceProfile`](super::ServiceProfile). See [`Sourced`] for an example.
+/// Part of a [`ServiceProfile`](super::ServiceProfile). See [`Sourced`] for an example.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Lists {
-    /// The date that the arguments `fromDate` and `toDate` are compared with; `None`: not known.
+    /// The date that `fromDate` and `toDate` are compared with; `None` if not known.
     pub compared_date: Sourced<Option<ComparedDate>>,
-    /// The order in which records are listed. Nothing relies on it.
+    /// The order in which records are listed. The crate does not rely on it.
     pub order: Sourced<ListOrder>,
-    /// The largest page that the service accepts; larger ones are not asked for. `None`: any.
+    /// The largest page that the service accepts; page sizes are limited to it. `None` for no limit.
     pub largest_page: Sourced<Option<u32>>,
 }
 
 impl Lists {
-    /// Compares this date. assumed
+    /// Sets the compared date. assumed
     #[must_use]
     pub fn comparing(mut self, date: ComparedDate) -> Self {
         self.compared_date = Sourced::default();
@@ -195,7 +195,7 @@ impl Lists {
         self
     }
 
-    /// Has this order. assumed
+    /// Sets the order. assumed
     #[must_use]
     pub fn ordered(mut self, order: ListOrder) -> Self {
         self.order = Sourced::default();
@@ -204,7 +204,7 @@ impl Lists {
     }
 }
 
-/// Which date of a consignment the arguments `fromDate` and `toDate` of lists are compared with.
+/// The date of a consignment that lists compare with `fromDate` and `toDate`.
 ///
 /// See [`Sourced`] for an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -215,13 +215,13 @@ pub enum ComparedDate {
     LastChange,
     /// The time of the creation.
     Creation,
-    /// The date of the movement. A record without one is not listed when a date is given.
+    /// The date of the movement. A record without that date is not listed if either argument is given.
     Movement,
 }
 
-/// The order of lists. Records with the same date or number are in order of creation, in the same direction.
+/// The order of lists. Records with equal dates or numbers follow the order of creation, in the same direction.
 ///
-/// Of [`Lists`]. See [`Assumptions`](crate::fake::levers::Assumptions) for an example.
+/// Part of [`Lists`]. See [`Assumptions`](crate::fake::levers::Assumptions) for an example.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -239,51 +239,51 @@ pub enum ListOrder {
     Number,
 }
 
-/// The property register.
+/// Facts about the property register.
 ///
-/// Of a [`ServiceProfile`](super::ServiceProfile). See [`RegisterBuilder::profile`](crate::register::RegisterBuilder::profile)
-/// for an example.
+/// Part of a [`ServiceProfile`](super::ServiceProfile). See
+/// [`RegisterBuilder::profile`](crate::register::RegisterBuilder::profile) for an example.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct RegisterProfile {
-    /// The `pageindex` of the first page, 0 or 1; `None`: not known, and the client finds it out with one request more.
+    /// The `pageindex` of the first page, 0 or 1. If `None`, the client finds it out with one extra request.
     pub first_page_index: Sourced<Option<u32>>,
-    /// The code that a search sends for a status, by its name, such as `Amalgamated`; names are sent where there is none.
+    /// The codes that a search sends for statuses, by status name, such as `Amalgamated`. A status without a code is sent by name.
     pub status_codes: Sourced<BTreeMap<String, String>>,
-    /// How the reply to a look-up shows its record. The client reads all of them.
+    /// The shape of the reply to a look-up. The client reads all shapes.
     pub record_shape: Sourced<RecordShape>,
-    /// Whether a reply of status 404 without a body, at the address of a PIC, says that there is no such property. `None`: not
-    /// known; it counts once the client has had a good answer of the same register, since a wrong address looks the same.
+    /// Whether an empty 404 at the address of a PIC means that the register does not have the property. If `None`, it does once the
+    /// same register has sent a readable reply, since a wrong address looks the same.
     pub empty_not_found: Sourced<Option<bool>>,
     /// How requests are authenticated.
     pub authentication: Sourced<RegisterAuthentication>,
 }
 
-/// How the register shows one record.
+/// The shape of a single record from the register.
 ///
-/// Of a [`RegisterProfile`].
+/// Part of a [`RegisterProfile`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RecordShape {
-    /// In a page of one.
+    /// As a page with a single record.
     #[default]
     List,
     /// As the object under `Value`.
     Value,
-    /// As it is.
+    /// Without a wrapper.
     Bare,
 }
 
 /// How requests to the register are authenticated.
 ///
-/// Of a [`RegisterProfile`].
+/// Part of a [`RegisterProfile`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RegisterAuthentication {
-    /// Not known; what the caller gives is sent.
+    /// Not known; the client sends whatever the caller configures.
     #[default]
     Unknown,
     /// By the access token.

@@ -1,10 +1,10 @@
-//! What the service is like where its specification does not say: every guess of this crate, in one file that can be replaced.
+//! Facts about the service that its specification leaves open: all assumptions of this crate, in one place, and replaceable.
 //!
-//! A [`ServiceProfile`] has an entry for each guess, and each entry is [`Sourced`]: it says where it comes from. The default is
-//! what this crate assumes. A profile is plain data, is kept as JSON, and is given to what depends on it:
+//! A [`ServiceProfile`] has an entry for each open question. Each entry is [`Sourced`], so it names its source. The default is
+//! what this crate assumes. A profile is plain data and can be stored as JSON. Pass it to everything that depends on it:
 //! [`Client`](crate::Client), [`Provider`](crate::auth::Provider), [`Register`](crate::register::Register),
-//! [`Questionnaire`](crate::validate::Questionnaire) and the fake, which then behaves in that way. The crate
-//! [`envd-sync`](crate#companions) goes by the profile of the client that it is given.
+//! [`Questionnaire`](crate::validate::Questionnaire) and the fake, which then imitates that service. The crate
+//! [`envd-sync`](crate#companions) uses the profile of its client.
 
 mod entries;
 
@@ -21,23 +21,23 @@ use serde::{Deserialize, Serialize};
 use crate::model::json_path::path_of;
 use crate::model::{OneLine, Role, json_text};
 
-/// Where an entry of a [`ServiceProfile`] comes from.
+/// The source of an entry in a [`ServiceProfile`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Source {
     /// The specification.
     Stated,
-    /// Public material, which the specification does not confirm ([`sources`](crate::guide::sources)).
+    /// Public material that the specification does not confirm ([`sources`](crate::guide::sources)).
     Public,
-    /// A guess, of this crate or of a profile that does not say.
+    /// An assumption of this crate, or of a profile that names no source.
     #[default]
     Assumed,
-    /// The service itself, as it answered.
+    /// Replies of the service itself.
     Seen,
 }
 
-/// An entry of a [`ServiceProfile`], and where it comes from.
+/// An entry of a [`ServiceProfile`], with its source.
 ///
 /// ```
 /// use envd_sdk::profile::{ComparedDate, ServiceProfile, Source, Sourced};
@@ -51,34 +51,34 @@ pub enum Source {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sourced<T> {
-    /// What it is.
+    /// The value.
     pub value: T,
-    /// Where it comes from; assumed in JSON that does not say.
+    /// The source; assumed if the JSON names none.
     #[serde(default)]
     pub source: Source,
 }
 
 impl<T> Sourced<T> {
-    /// An entry that the service has shown.
+    /// An entry observed at the service itself.
     pub fn seen(value: T) -> Self {
         let source = Source::Seen;
         Self { value, source }
     }
 }
 
-/// What the service is like where the specification does not say. The default is what this crate assumes.
+/// Facts about the service that the specification leaves open. The default is what this crate assumes.
 ///
-/// Its addresses decide where tokens and client secrets are sent: take a profile only from where you would take a program.
+/// Its addresses decide where tokens and client secrets are sent, so trust a profile only as far as you would trust a program.
 ///
-/// As JSON it holds the entries by name, those that are left out are the defaults, and a name that is not one of a profile is an
-/// error. It has no secrets and no personal data.
+/// Its JSON has the entries by name. Missing entries have their defaults; an unknown name is an error. A profile contains no
+/// secrets and no personal data.
 ///
 /// ```
 /// # equipment::example(async {
 /// use envd_sdk::fake::Fake;
 /// use envd_sdk::profile::{RecordNames, ServiceProfile, Sourced};
 ///
-/// // A service that knows a consignment by its number only.
+/// // A service that identifies a consignment only by its number.
 /// let mut profile = ServiceProfile::default();
 /// let number = Some("number".to_owned());
 /// profile.updates = Sourced::seen(RecordNames { id: None, number });
@@ -94,18 +94,18 @@ impl<T> Sourced<T> {
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ServiceProfile {
-    /// Addresses of one environment of the service. None is assumed.
+    /// The addresses of one environment of the service. None is assumed.
     pub addresses: Addresses,
-    /// What differs from our documents, by the name of the operation in the specification (4.1).
+    /// Differences from this crate's documents, by the operation's name in the specification (4.1).
     pub operations: BTreeMap<String, Sourced<OperationProfile>>,
-    /// How a save names the record that it updates (spec 2.1 does not say).
+    /// How a save identifies the record that it updates (spec 2.1 does not say).
     pub updates: Sourced<RecordNames>,
-    /// Spellings of roles beside those that [`Role`] reads (spec 2.8 and 5.10 have no codes).
+    /// Spellings of roles in addition to those that [`Role`] reads (spec 2.8 and 5.10 have no codes).
     pub roles: Sourced<BTreeMap<String, Role>>,
     /// Forms that are newer than this crate (spec 9 announces none).
     pub forms: Sourced<Vec<FurtherForm>>,
-    /// Fields of an input that the service fills in where a new consignment does not have them, such as `consignee.name`: a record
-    /// that has one more than was sent may be ours all the same.
+    /// Fields that the service fills in if a new consignment omits them, such as `consignee.name`. A record with such an extra
+    /// field may still match the input.
     pub filled_in: Sourced<BTreeSet<String>>,
     /// Lists of consignments (spec 4.1).
     pub lists: Lists,
@@ -114,9 +114,9 @@ pub struct ServiceProfile {
 }
 
 impl ServiceProfile {
-    /// The default with the public addresses of the test environment. Address and audience of the interface, and the host of the
-    /// identity provider with the paths of its software, are public (`OAuthSample`, Auth0); the register's address is public (eNVD
-    /// samples). Addresses for redirects are those that the client was registered with.
+    /// The default, plus the public addresses of the test environment. These are public: address and audience of the interface, the
+    /// host of the identity provider with the paths of its software (`OAuthSample`, Auth0), and the register's address (eNVD
+    /// samples). Redirect addresses are missing: they are those that your client was registered with.
     ///
     /// ```
     /// use envd_sdk::profile::{ServiceProfile, Source};
@@ -145,18 +145,17 @@ impl ServiceProfile {
         }
     }
 
-    /// Reads a profile.
+    /// Reads a profile from JSON.
     ///
     /// # Errors
     ///
-    /// When the text is no JSON, or has a member that is none of a profile or of another type, or an entry that cannot hold: an
-    /// address that is neither https nor one of this machine, a largest page of 0, a `recordAt` of more than 32 parts. The error
-    /// names the entry, and the line and column of one that cannot be read. Names of the text are shown with control characters
-    /// escaped.
+    /// If the text is not JSON, if it has an unknown member or one of the wrong type, or if an entry is invalid: an address that is
+    /// neither https nor on this machine, a largest page of 0, a first page other than 0 or 1, a `recordAt` of more than 32 parts.
+    /// The error names the entry, and for unreadable entries the line and column. Control characters in quoted names are escaped.
     pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
         let profile: Self = json_text::from_str(text).map_err(|error| {
             let path = path_of(text, &error);
-            // The position stays at the end.
+            // The error ends with the position.
             let what = format!("{path}: {error}");
             serde_json::Error::custom(OneLine(what.trim_start_matches(": ")))
         })?;
@@ -166,7 +165,7 @@ impl ServiceProfile {
         Ok(profile)
     }
 
-    /// Refuses entries that cannot hold, whoever made them.
+    /// Rejects invalid entries, also in profiles that were built in code.
     pub(crate) fn check(&self) -> Result<(), String> {
         let wrong = |entry: String, what: &str| Err(format!("{entry} of the profile {what}"));
         for (name, address) in self.addresses.of_servers() {
@@ -204,23 +203,23 @@ impl ServiceProfile {
         Ok(())
     }
 
-    /// The profile as JSON, on many lines, with all entries.
+    /// The profile as indented JSON, with all entries.
     pub fn to_json(&self) -> String {
-        // OK because all its maps have texts as keys.
+        // OK because all its maps have strings as keys.
         serde_json::to_string_pretty(self).unwrap_or_default()
     }
 
-    /// The role that a text of the service names.
+    /// The role for a spelling of the service.
     #[cfg(feature = "client")]
     pub(crate) fn role(&self, spelled: &Role) -> Option<&Role> {
         self.roles.value.get(spelled.as_str())
     }
 }
 
-/// The most parts of a `recordAt`: a document with as many levels is still read by a server.
+/// The most parts of a `recordAt`, counting the empty one before the first slash. Servers still read documents of that depth.
 const MAX_PARTS: usize = 33;
 
-/// Whether what is sent to an address cannot be read on the way. The builders read the whole address.
+/// Whether the connection to an address is protected from eavesdropping. The builders parse the full address later.
 fn is_protected(address: &str) -> bool {
     let host = |rest: &str| {
         let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
@@ -259,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_is_what_was_written() {
+    fn a_profile_survives_writing_and_reading() {
         let test = ServiceProfile::test_environment();
         for profile in [ServiceProfile::default(), test] {
             let read = ServiceProfile::from_json(&profile.to_json());
@@ -272,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_entry_is_an_error_that_names_it() {
+    fn an_unknown_entry_is_named_in_the_error() {
         for row in rows(
             r#"
             {"adresses": {}}                                                           | adresses
@@ -289,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_the_text_control_no_terminal() {
+    fn control_characters_in_names_are_escaped() {
         for text in [
             r#"{"\u001b[2J\u202e": 1}"#,
             r#"{"lists": {"order": {"value": "\u001b[2J\nFORGED", "source": "seen"}}}"#,

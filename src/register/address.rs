@@ -1,4 +1,4 @@
-//! The addresses of the register (spec 4.2).
+//! Builds the addresses of the register (spec 4.2).
 
 use url::Url;
 
@@ -7,10 +7,10 @@ use crate::error::{Error, Result};
 use crate::model::Pic;
 use crate::transport::parse_endpoint;
 
-/// The path of the search below the base; the address of a property is below that.
+/// The path of a search below the base address; a property's address is below that path.
 const PATH: [&str; 3] = ["api", "v2", "PICRegister"];
 
-/// The base, which the caller gives.
+/// The base address from the caller.
 #[derive(Clone)]
 pub(super) struct Address(pub(super) Url);
 
@@ -26,7 +26,7 @@ impl Address {
         while segments.last().is_some_and(|last| last.is_empty()) {
             segments.pop();
         }
-        // The address of the search, as documentation shows it.
+        // The full address of the search, as in the documentation, is accepted too.
         let is_path = |end: &[&str]| end.iter().zip(PATH).all(|(a, b)| a.eq_ignore_ascii_case(b));
         if let Some((_, end)) = segments.split_last_chunk::<3>()
             && is_path(end)
@@ -52,7 +52,7 @@ impl Address {
         url
     }
 
-    /// An address of the caller's below the base.
+    /// An address below the base for a path from the caller.
     pub(super) fn any(&self, path: &str, parameters: &[(&str, &str)]) -> Result<Url> {
         let segments: Vec<&str> = path.trim_start_matches('/').split('/').collect();
         if segments
@@ -84,7 +84,7 @@ impl Address {
         url
     }
 
-    /// The parentheses and the equals sign are sent unescaped.
+    /// The parentheses and the equals sign stay unescaped.
     pub(super) fn property(&self, pic: Pic) -> Url {
         let mut url = self.below(&PATH);
         if let Ok(mut path) = url.path_segments_mut() {
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(search.as_str(), expected);
     }
 
-    /// What people paste, and where a look-up is then sent.
+    /// Pasted addresses, and the address that a look-up then requests.
     const BASES: &str = "
         https://e.com                              | /api/v2/PICRegister/(PIC=QAZZ7777)
         https://e.com/                             | /api/v2/PICRegister/(PIC=QAZZ7777)
@@ -128,7 +128,7 @@ mod tests {
     ";
 
     #[test]
-    fn an_address_that_has_the_path_already_is_taken_and_another_one_refused() {
+    fn an_address_that_already_has_the_path_is_accepted_and_other_paths_are_refused() {
         for row in rows(BASES) {
             let pic = Pic::parse("qazz7777").unwrap();
             let found = match Address::new(row[0]) {
@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(url.query(), Some(query));
     }
 
-    /// The decoding of forms (URL standard section 5.1), written again so that it shares no mistake with the encoder.
+    /// Decodes forms (URL standard section 5.1), independently of the encoder so that they cannot share a bug.
     fn decode(text: &str) -> String {
         let mut bytes = text.bytes();
         let mut plain = Vec::new();
@@ -211,7 +211,7 @@ mod tests {
         #![proptest_config(cases(256))]
 
         #[test]
-        fn what_was_sent_decodes_to_what_was_given(town in any::<String>(), brand in "[ %+/&=#?;'\\\\é水-]{0,20}") {
+        fn decoding_the_query_returns_the_original_values(town in any::<String>(), brand in "[ %+/&=#?;'\\\\é水-]{0,20}") {
             let given = vec![("Town", town), ("Brand", brand)];
             let url = search(given.clone());
             prop_assert!(url.query().unwrap().is_ascii() && url.fragment().is_none());

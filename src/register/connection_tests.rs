@@ -1,4 +1,4 @@
-//! HTTP/2 connections that die silently: later requests use another connection, for this client and that of declarations.
+//! HTTP/2 connections that die silently: later requests of either client use another connection.
 
 use std::time::{Duration, SystemTime};
 
@@ -9,7 +9,7 @@ use crate::register::Register;
 use crate::transport::tls::{Http2Server, TlsServer};
 use crate::transport::{Clock, HttpOptions, RetryPolicy};
 
-/// For both interfaces.
+/// Answers both interfaces.
 const REPLY: &str =
     r#"{"data": {"questions": {"items": []}}, "Value": {"SubSet": [], "Total": 0}}"#;
 
@@ -20,7 +20,7 @@ enum Interface {
 }
 
 impl Interface {
-    /// Clients of both, each with a server whose first connection dies after one reply.
+    /// A client for each interface, each with a server whose first connection dies after one reply.
     fn both(http: HttpOptions, retry: RetryPolicy, clock: &Clock) -> [(Self, Http2Server); 2] {
         let http = http.extra_root_certificate(TlsServer::AUTHORITY);
         let servers = [Http2Server::start(REPLY, 1), Http2Server::start(REPLY, 1)];
@@ -86,7 +86,7 @@ async fn after_the_time_limit_of_a_request_the_next_attempt_takes_another_connec
         assert_eq!(server.next_request().await, 1);
         let (result, ()) = tokio::join!(interface.call(HOUR), async {
             assert_eq!(server.next_request().await, 1);
-            // The time of this thread, which is not that of the server.
+            // Pauses the time of this thread; the server keeps its own.
             tokio::time::pause();
             tokio::time::advance(Duration::from_secs(61)).await;
             tokio::time::resume();
@@ -104,7 +104,7 @@ async fn a_connection_that_does_not_answer_pings_is_given_up_long_before_the_tim
         assert_eq!(server.next_request().await, 1);
         let (result, start) = tokio::join!(interface.call(HOUR), async {
             assert_eq!(server.next_request().await, 1);
-            // Time passes while nothing else happens.
+            // While paused, time advances whenever the runtime is idle.
             tokio::time::pause();
             tokio::time::Instant::now()
         });

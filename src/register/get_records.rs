@@ -1,4 +1,4 @@
-//! A request of the register, and the records of its reply (spec 2.10).
+//! Requests to the register, and the records in their replies (spec 2.10).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,9 +22,9 @@ use crate::send::{Exchanged, Sender, SentOperation, Settings};
 use crate::transport::header::{ACCEPT, HeaderValue, IF_MODIFIED_SINCE};
 use crate::transport::{Reply, Request};
 
-/// A request for records; a conditional one may find that they did not change.
+/// A request for records; if conditional, the reply may be "unchanged".
 pub(super) struct GetRecords {
-    /// For traces, which must not show the address with its search values.
+    /// The request's name in traces, instead of the address, which has the search values.
     kind: &'static str,
     pub(super) since: Option<HeaderValue>,
     register: Arc<KnownRegister>,
@@ -58,7 +58,7 @@ impl GetRecords {
         }
     }
 
-    /// Sends the request. The records that cannot be read say how often.
+    /// Sends the request, and records the number of attempts in the errors about unreadable records.
     pub(super) async fn send(
         &self,
         sender: &Sender,
@@ -74,12 +74,12 @@ impl GetRecords {
     }
 }
 
-/// Errors come as JSON or XML (spec 7.1); the register has only JSON records.
+/// Errors come as JSON or XML (spec 7.1), but records only as JSON.
 pub(super) fn get(url: Url) -> Request {
     Request::get(url).header(ACCEPT, HeaderValue::from_static("application/json"))
 }
 
-/// A request of the caller, with any JSON as its reply.
+/// A request from the caller; the reply may be any JSON.
 pub(super) struct GetValue;
 
 impl SentOperation for GetValue {
@@ -126,7 +126,7 @@ impl SentOperation for GetRecords {
         false
     }
 
-    /// Another status than 2xx is an error, except the 304 of a conditional request.
+    /// Any status except 2xx is an error, apart from the 304 of a conditional request.
     fn decode_reply(&self, reply: Reply) -> Result<IfModified<Subset>> {
         match reply.status {
             304 if self.since.is_some() => Ok(IfModified::Unchanged),
@@ -145,13 +145,13 @@ impl SentOperation for GetRecords {
     }
 }
 
-/// A part of the result.
+/// One page of a result.
 #[derive(Default)]
 pub(super) struct Subset {
     pub(super) offset: Option<u64>,
     pub(super) limit: Option<u64>,
     pub(super) total: Option<u64>,
-    /// The records, and the places in which the register sent null or which could not be read.
+    /// The records; `None` for null and for unreadable records.
     pub(super) records: Vec<Option<Property>>,
     /// The records that could not be read.
     pub(super) unreadable: Vec<Unreadable>,
@@ -185,7 +185,7 @@ fn decode(reply: Reply) -> Result<Subset> {
 
 const NOT_UTF8: &str = "the body is not UTF-8";
 
-/// The text of a reply. UTF-8 is checked once for the body: `serde_json` would check each string.
+/// The text of a reply. Checks UTF-8 once for the entire body, where `serde_json` would check each string.
 fn text_of(reply: &Reply) -> Option<&str> {
     let text = std::str::from_utf8(&reply.body).ok()?;
     // A byte order mark may be ignored (RFC 8259 section 8.1).
@@ -197,12 +197,12 @@ fn fault_at(failure: &serde_json::Error) -> String {
     format!("{}, line {line} column {column}", json_fault(failure))
 }
 
-/// The error for a reply that does not fit; `found` is JSON of another shape, and where it does not fit.
+/// The error for an unexpected reply; `found` is the JSON in it, with the path of the mismatch.
 fn unexpected(reply: Reply, found: Option<(String, Value)>, detail: String) -> Error {
     let media_type = reply.media_type();
     let text = String::from_utf8_lossy(&reply.body);
     let is_json = BodyShape::of(media_type.as_deref(), &text) == BodyShape::Json;
-    // A web page of a proxy in front of the register, or a compressed body.
+    // A web page from a proxy in front of the register, or a compressed body.
     if found.is_none() && (!is_json || reply.is_encoded()) {
         return reply.into_error();
     }
@@ -223,13 +223,13 @@ fn too_much(reply: &Reply) -> Error {
     Error::protocol(reply_memory::TOO_MUCH).with_received(reply.received_with(None))
 }
 
-/// The reply to a search as the specification shows it (2.10): its text is gone through once. Any other is read by [`subset_of`].
+/// The search reply of the specification (2.10), read in one pass. [`subset_of`] reads all other shapes.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct SearchReply {
     #[serde(deserialize_with = "object")]
     value: SearchPage,
-    /// What has a PIC is a property, whatever else it has.
+    /// An object with a PIC is a property, so this is not a page.
     #[serde(rename = "PIC")]
     pic: Option<IgnoredAny>,
 }
@@ -254,7 +254,7 @@ where
 }
 
 fn search_reply(text: &str) -> Option<Subset> {
-    // Of a list the first element would be the value.
+    // serde would also accept an array, with its first element as `value`.
     let text = text.trim_ascii_start();
     let reply = text
         .starts_with('{')
@@ -269,9 +269,9 @@ fn search_reply(text: &str) -> Option<Subset> {
     })
 }
 
-/// Why no records can be read.
+/// Why a reply has no readable records.
 struct NoRecords {
-    /// Where the text does not fit; `None` where it is not JSON.
+    /// The path of the mismatch; `None` if the text is not JSON.
     path: Option<String>,
     detail: String,
 }
@@ -283,7 +283,7 @@ impl NoRecords {
         Self { path, detail }
     }
 
-    /// The fault of a part of the reply.
+    /// Describes an error in a part of the reply.
     fn of(part: &str, text: &str, error: &serde_json::Error) -> Self {
         let is_json = error.classify() == Category::Data;
         Self {
@@ -293,15 +293,15 @@ impl NoRecords {
     }
 }
 
-/// The members that may lead to the records: those of the specification, and that of the earlier interface in place of
-/// `SubSet` (public: eNVD samples).
+/// Members that may contain the records: those of the specification, and the earlier interface's equivalent of `SubSet` (public:
+/// eNVD samples).
 const WRAPPERS: [&str; 3] = ["Value", "SubSet", "Items"];
 
-/// As many of them stand around each other at most. The text inside each is read again, so any number of them would take a
-/// hostile register's reader hours.
+/// The deepest nesting of wrappers. Each level reads the text inside it again, so a hostile register could otherwise keep the
+/// reader busy for hours.
 const MAX_WRAPPERS: usize = 3;
 
-/// An object; the last member of a name counts (RFC 8259 section 4).
+/// The members of an object; if a name repeats, the last one counts (RFC 8259 section 4).
 #[derive(Default, Deserialize)]
 #[serde(transparent)]
 struct RegisterObject<'a>(#[serde(borrow)] BTreeMap<BorrowedText<'a>, &'a RawValue>);
@@ -316,15 +316,15 @@ impl<'a> RegisterObject<'a> {
         self.get("PIC").is_some_and(|pic| pic != "null")
     }
 
-    /// Whether they say that there are no records: by a total of 0, or since they are nothing but the numbers of a page.
+    /// Whether the object describes an empty page: its total is 0, or it has only the numbers of a page.
     fn are_of_no_records(&self) -> bool {
         let is_number = |name: &BorrowedText<'_>| ["Offset", "Limit", "Total"].contains(&&*name.0);
         self.get("Total") == Some("0") || self.0.keys().all(is_number)
     }
 }
 
-/// Reads the records of a reply: a list or one record with a PIC, bare or wrapped. Only the list of a search may have records
-/// without a PIC, or each object would be a page.
+/// Reads the records of a reply: a list, or one record with a PIC, bare or wrapped. Only the list of a search may have records
+/// without a PIC; otherwise every object would pass as a page.
 ///
 /// assumed: the specification does not show the reply to a look-up (2.10)
 fn subset_of(status: u16, text: &str) -> Result<Subset, NoRecords> {
@@ -405,7 +405,7 @@ fn subset_of(status: u16, text: &str) -> Result<Subset, NoRecords> {
     Ok(subset)
 }
 
-/// More unreadable records than this are a difference of the interface: the reply as a whole is unreadable.
+/// With more unreadable records than this, the interface must have changed: the entire reply is unreadable.
 const MAX_UNREADABLE: usize = 1_000;
 
 fn is_property(record: &RawValue) -> bool {
@@ -435,7 +435,7 @@ mod tests {
         }
     }
 
-    /// With three of its records: each breaks in the same ways.
+    /// A page of three records; more would only repeat the same errors.
     fn page() -> Value {
         let page = include_str!("../../tests/fixtures/register/page-1.json");
         let mut page: Value = serde_json::from_str(page).unwrap();
@@ -443,7 +443,7 @@ mod tests {
         page
     }
 
-    /// The path of each value, and the text in which that value does not fit.
+    /// For each value, its path and the JSON with that value broken.
     fn broken(whole: &Value) -> impl Iterator<Item = (String, String)> {
         let mut values = Vec::new();
         list_values("", "", whole, &mut values);
@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn one_pass_reads_what_the_other_way_reads() {
+    fn one_pass_reads_the_same_as_the_general_reader() {
         let whole = page();
         let broken = broken(&whole).map(|(_, text)| text);
         let shapes = [
@@ -484,12 +484,12 @@ mod tests {
             assert!(other.unreadable.is_empty(), "{text}");
             in_one_pass += 1;
         }
-        // The first two shapes, and the page as it is.
+        // The first two shapes, and the unbroken page.
         assert_eq!(in_one_pass, 3);
     }
 
     #[test]
-    fn a_misfit_is_located_and_its_value_is_not_shown() {
+    fn an_unexpected_value_is_located_but_not_shown() {
         let body = r#"{"Value": {"SubSet": [{"PIC": "QAZZ7777"}, {"Town": ["hidden"]}]}}"#;
         let found = decode(reply("application/json", body)).unwrap();
         assert!(matches!(found.records.as_slice(), [Some(_), None]));
@@ -514,7 +514,7 @@ mod tests {
         assert_eq!(read(1_001).err().unwrap().kind(), ErrorKind::Decode);
     }
 
-    /// What the profile says, whether the register has answered before, and the body of the 404.
+    /// The profile's setting, whether the register has answered before, the body of the 404, and the kind of error.
     const EMPTY_NOT_FOUND: &str = "
         -     | no  |       | NoAnswer
         -     | yes |       | NotFound
@@ -526,7 +526,7 @@ mod tests {
     ";
 
     #[test]
-    fn an_empty_404_is_not_found_as_the_profile_says_or_after_a_good_answer() {
+    fn an_empty_404_means_not_found_if_the_profile_says_so_or_after_a_good_answer() {
         for row in rows(EMPTY_NOT_FOUND) {
             let register = Arc::new(KnownRegister {
                 empty_not_found: row[0].parse().ok(),
@@ -555,7 +555,7 @@ mod tests {
             let error = look_up.decode_reply(of_status(404, body)).err().unwrap();
             assert_eq!(format!("{:?}", error.kind()), row[3], "{row:?}");
             assert_eq!(error.is_retryable(), row[3] == "NoAnswer", "{row:?}");
-            // A search has an address of its own: an empty 404 there is never an answer.
+            // A search has a fixed address, so an empty 404 never means "not found" there.
             let error = search.decode_reply(of_status(404, body)).err().unwrap();
             assert_eq!(error.kind(), ErrorKind::NoAnswer, "{row:?}");
         }
@@ -624,7 +624,7 @@ mod tests {
             let unknown = property.unknown_fields().unwrap();
             assert_eq!(unknown["Value"]["x"], 1, "{shape}");
             assert_eq!(found.total, total, "{shape}");
-            // One that does not fit is not "not found".
+            // An unreadable record is not "not found".
             let found = read(r#"{"PIC": "QAZZ7777", "Town": ["hidden"]}"#);
             assert_eq!(found.records, [None], "{shape}");
             let error = &found.unreadable[0].error;
@@ -660,7 +660,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_in_place_of_records_is_kept() {
+    fn a_message_instead_of_records_is_kept() {
         let read = decode(reply("application/json", r#"{"Message": "Not accepted"}"#));
         let error = read.err().unwrap();
         assert_eq!(error.http_status(), Some(200));
@@ -686,7 +686,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_no_text_and_a_name_that_comes_twice_cost_nothing_else() {
+    fn invalid_strings_and_repeated_names_affect_no_other_field() {
         let body = r#"{"Value": {"Total": 0, "SubSet": [{"PIC": "QAZZ7777", "Town": "\ud83d", "Town": "a\ude00",
             "AdminStatus": {"ShortCode": "I", "ShortCode": "A"}, "New": "\ud83d"}], "Total": 1}}"#;
         let found = decode(reply("application/json", body)).unwrap();

@@ -34,12 +34,12 @@ pub enum IfModified<T> {
     /// The current value.
     #[non_exhaustive]
     Changed {
-        /// The value, as without the condition.
+        /// The value, as without a condition.
         value: T,
-        /// The time of its last change (`Last-Modified`), if the reply has it: the date for the next request.
+        /// The time of the last change (`Last-Modified`), if the reply has it. Use it as the date of the next request.
         last_modified: Option<SystemTime>,
     },
-    /// Nothing changed since the date (status 304).
+    /// No change since the date (status 304).
     Unchanged,
 }
 
@@ -61,7 +61,7 @@ impl<T> IfModified<T> {
         })
     }
 
-    /// The value, if there was a change.
+    /// The value; `None` if unchanged.
     pub fn value(self) -> Option<T> {
         match self {
             Self::Changed { value, .. } => Some(value),
@@ -70,12 +70,12 @@ impl<T> IfModified<T> {
     }
 }
 
-/// The header's value. Dates of HTTP have whole seconds: the part of a second is cut off, so no change is missed.
+/// The header's value. HTTP dates have whole seconds; rounding down ensures that no change is missed.
 ///
 /// assumed: a header, although spec 7.1 calls it a parameter
 pub(super) fn if_modified_since(date: SystemTime) -> Result<HeaderValue> {
     let since_1970 = date.duration_since(SystemTime::UNIX_EPOCH);
-    // The first second of the year 10000, which no HTTP date can name.
+    // The first second of the year 10000, beyond the range of HTTP dates.
     let end = Duration::from_secs(253_402_300_800);
     if !since_1970.is_ok_and(|since| since < end) {
         return Err(Error::config(

@@ -1,4 +1,4 @@
-//! Properties by their PIC (spec 4.2), and a cache of them.
+//! Looks up properties by PIC (spec 4.2), with a cache.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@ use crate::send::{Call, Exchanged, Settings};
 use crate::transport::Clock;
 use crate::transport::header::HeaderValue;
 
-/// The result of the look-up of one PIC.
+/// The result of looking up one PIC.
 ///
 /// ```
 /// # use envd_sdk::fake::Fake;
@@ -39,13 +39,14 @@ use crate::transport::header::HeaderValue;
 pub enum Lookup {
     /// The property.
     Found(Box<Property>),
-    /// The register has no such property: status 404 with a body in JSON or XML, or with none, as the profile says or after a
-    /// good answer of the register ([`RegisterProfile::empty_not_found`](crate::profile::RegisterProfile::empty_not_found)).
+    /// The register has no such property: status 404 with a body in JSON or XML. An empty 404 counts as well if the profile says
+    /// so ([`RegisterProfile::empty_not_found`](crate::profile::RegisterProfile::empty_not_found)), or by default once the
+    /// register has sent a readable reply.
     NotFound,
-    /// A reply without a record, and no `Total` that announces one: most likely there is none, which the specification does
-    /// not show.
+    /// A reply without records, whose `Total` (if present) is 0. The register most likely does not have the property, but the
+    /// specification does not show it.
     Empty,
-    /// More than one record, or a total of more than one.
+    /// More than one record, or a total above one.
     Several(Vec<Property>),
 }
 
@@ -60,12 +61,12 @@ impl Lookup {
 }
 
 impl Register {
-    /// The property with this PIC; `None` when the register has none.
+    /// The property with this PIC; `None` if the register has none.
     ///
     /// # Errors
     ///
-    /// [`Protocol`](crate::ErrorKind::Protocol) when the register sends several properties or another one; else as for all
-    /// calls, see [`Register`].
+    /// [`Protocol`](crate::ErrorKind::Protocol) if the register sends several properties, or one with another PIC; otherwise as for
+    /// all calls, see [`Register`].
     ///
     /// ```
     /// # use envd_sdk::fake::Fake;
@@ -92,18 +93,18 @@ impl Register {
         })
     }
 
-    /// Looks up a PIC, and distinguishes "not found", "nothing" and "several".
+    /// Looks up a PIC, and distinguishes "not found", "empty" and "several".
     ///
     /// # Errors
     ///
-    /// [`Protocol`](crate::ErrorKind::Protocol) when the register sends the property of another PIC, or a `Total` that
-    /// contradicts the records beside it; else as for all calls, see [`Register`].
+    /// [`Protocol`](crate::ErrorKind::Protocol) if the register sends the property of another PIC, or a `Total` that contradicts
+    /// the records in the same reply; otherwise as for all calls, see [`Register`].
     pub fn lookup(&self, pic: &Pic) -> Call<Lookup> {
         let or_empty = |lookup: IfModified<Lookup>| Ok(lookup.value().unwrap_or(Lookup::Empty));
         self.look_up(*pic, Ok(None), or_empty)
     }
 
-    /// Looks up a PIC if anything changed since a date. It does not use the cache.
+    /// Looks up a PIC, but only if something changed since a date. It bypasses the cache.
     ///
     /// # Errors
     ///
@@ -112,7 +113,7 @@ impl Register {
         self.look_up(*pic, if_modified_since(date).map(Some), Ok)
     }
 
-    /// Looks up many PICs, a few at a time. Nothing is sent before the first result is requested; see [`LookupMany`].
+    /// Looks up many PICs, a few at a time. Nothing is sent until the first result is requested; see [`LookupMany`].
     #[doc(alias("bulk", "batch", "CSV"))]
     pub fn lookup_many(&self, pics: impl IntoIterator<Item = impl AsRef<str>>) -> LookupMany {
         LookupMany::new(self.clone(), pics)
@@ -139,7 +140,7 @@ impl Register {
                         let lookup = reply.try_map(|subset| lookup_of(subset, pic));
                         lookup.map_err(|error| error.with_operation(OPERATION))
                     })?,
-                    // A web page with that status is not the register's word, and of another kind.
+                    // Of all 404 replies, only those of the register itself have this kind; a web page does not.
                     Err(error) if error.kind() == ErrorKind::NotFound => {
                         Exchanged::new(IfModified::changed(Lookup::NotFound, None))
                     }
@@ -166,7 +167,7 @@ fn lookup_of(mut subset: Subset, pic: Pic) -> Result<Lookup> {
     let records = subset.records.into_iter().flatten();
     let mut records: Vec<Property> = records.collect();
     let count = records.len() as u64;
-    // Total may exceed the records of a page, but not when the page has none.
+    // Total may exceed the records on a page, unless the page is empty.
     if let Some(total) = subset.total
         && (count > total || count == 0 && total > 0)
     {
@@ -189,12 +190,12 @@ fn lookup_of(mut subset: Subset, pic: Pic) -> Result<Lookup> {
     Ok(Lookup::Found(Box::new(property)))
 }
 
-/// The results of look-ups, with a maximum age and number.
+/// Cached results, limited in age and number.
 pub(super) struct LookupCache {
     max_age: Duration,
     capacity: usize,
     clock: Clock,
-    /// Each with the time at which it was stored.
+    /// Each result with the time when it was stored.
     results: Mutex<Results>,
 }
 
@@ -229,7 +230,7 @@ impl LookupCache {
         let now = self.clock.monotonic();
         let mut results = lock(&self.results);
         if results.len() >= self.capacity && !results.contains_key(&pic) {
-            // Removes half of the results, so that the search for the oldest is rare.
+            // Evict half of the results at once, so that searching for the oldest is rare.
             let mut times: Vec<_> = results.values().map(|(at, _)| *at).collect();
             let middle = (times.len() - 1) / 2;
             let (_, middle, _) = times.select_nth_unstable(middle);

@@ -1,4 +1,4 @@
-//! Look-ups of many PICs.
+//! Looks up many PICs.
 
 use std::collections::{HashMap, HashSet};
 use std::future::poll_fn;
@@ -16,19 +16,18 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Pic, Property};
 use crate::send::pages::Task;
 
-/// Look-ups of many PICs as a stream of results, from [`Register::lookup_many`].
+/// A stream of look-up results for many PICs, from [`Register::lookup_many`].
 ///
-/// There is one result for each input, in the order of the inputs. A PIC that occurs twice is requested once; an input that
-/// is no PIC fails without a request. A failure does not stop the others. A `Retry-After` of the register defers all of them.
-/// Dropping the stream stops them.
+/// There is one result for each input, in input order. A repeated PIC is requested only once, and an input that is not a PIC
+/// fails without a request. A failure does not stop the other look-ups. A `Retry-After` from the register defers them all.
+/// Dropping the stream cancels them.
 ///
-/// A refused token stops all look-ups that are not sent yet: after a result that
+/// A refused token stops all look-ups that have not been sent: after a result with
 /// [`Unauthorized`](crate::ErrorKind::Unauthorized) or [`is_reauth_required`](crate::Error::is_reauth_required), the
-/// remaining PICs have the same error with [`attempts`](crate::Error::attempts) 0. Look those up again after a login.
+/// remaining PICs get the same error with [`attempts`](crate::Error::attempts) 0. Look them up again after a login.
 ///
-/// The inputs are in memory, 10,000 PICs in less than 1 MB; of the results, never more than four for each look-up that runs
-/// at a time, besides results for PICs that occur again later. The look-ups are tasks of tokio, so the stream must be polled in
-/// its runtime.
+/// All inputs are kept in memory; 10,000 PICs need less than 1 MB. At most four results are kept for each concurrent look-up,
+/// plus results for PICs that occur again later. The look-ups are tokio tasks, so poll the stream inside a tokio runtime.
 ///
 /// ```
 /// # use envd_sdk::fake::Fake;
@@ -52,12 +51,12 @@ use crate::send::pages::Task;
 #[must_use = "a stream does nothing until it is polled"]
 pub struct LookupMany {
     shared: Arc<Lookups>,
-    /// Taken by the first poll.
+    /// Taken on the first poll.
     inputs: Vec<Input>,
     total: usize,
     concurrency: usize,
     as_completed: bool,
-    /// None before the first poll.
+    /// `None` before the first poll.
     results: Option<BoxStream<'static, (usize, Input, Result<Lookup>)>>,
     returned: usize,
 }
@@ -65,13 +64,13 @@ pub struct LookupMany {
 /// The state that the tasks share.
 struct Lookups {
     register: Register,
-    /// One for each look-up that may run; none before the first poll.
+    /// One permit for each concurrent look-up; none before the first poll.
     permits: Semaphore,
-    /// The refusal of the token, after which no look-up starts.
+    /// The error that refused the token. Once it is set, no further look-up starts.
     refused: OnceLock<Error>,
     started: AtomicUsize,
     running: AtomicUsize,
-    /// How many tasks have a result that was not returned for its last input yet.
+    /// Tasks that have a result whose last input is still to be returned.
     waiting: AtomicUsize,
 }
 
@@ -85,7 +84,7 @@ struct Lookups {
 pub struct LookupResult {
     /// The position of the input, from 0.
     pub position: usize,
-    /// The PIC in upper case, or the input as it was given if it is no PIC.
+    /// The PIC in upper case; an input that is not a PIC is unchanged.
     pub input: String,
     /// The result. An input that is not a PIC fails with [`Config`](crate::ErrorKind::Config), without a request.
     pub result: Result<Lookup>,
@@ -94,7 +93,7 @@ pub struct LookupResult {
 debug_shows!(LookupResult, |it| position: it.position, pic: it.pic(), result: it.result);
 
 impl LookupResult {
-    /// The PIC; `None` when the input is none.
+    /// The PIC; `None` if the input is not a PIC.
     pub fn pic(&self) -> Option<Pic> {
         Pic::parse(&self.input).ok()
     }
@@ -111,22 +110,22 @@ impl LookupResult {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LookupProgress {
-    /// How many inputs there are.
+    /// The number of inputs.
     pub total: usize,
-    /// How many results the stream has returned.
+    /// The number of results returned so far.
     pub returned: usize,
-    /// How many look-ups were started: each PIC counts once.
+    /// The number of look-ups started; each PIC counts once.
     pub started: usize,
-    /// How many look-ups are running.
+    /// The number of look-ups in progress.
     pub in_flight: usize,
-    /// How many results wait for those before them, or for another occurrence of their PIC.
+    /// The number of results waiting for earlier results, or for another occurrence of their PIC.
     pub waiting: usize,
 }
 
-/// An input: the PIC, or the text if it is none.
+/// An input: a PIC, or the text if it is not a PIC.
 struct Input {
     pic: std::result::Result<Pic, Box<str>>,
-    /// Whether it is the last one with its PIC.
+    /// Whether no later input has the same PIC.
     is_last: bool,
 }
 
@@ -145,7 +144,7 @@ fn inputs(texts: impl IntoIterator<Item = impl AsRef<str>>) -> Vec<Input> {
     inputs
 }
 
-/// Why a text is no PIC; names an invisible character in it.
+/// Why a text is not a PIC; names an invisible character in it.
 fn why_invalid(text: &str) -> String {
     let error = Pic::parse(text).err();
     error.map_or_else(String::new, |error| error.to_string())
@@ -175,19 +174,19 @@ impl LookupMany {
         }
     }
 
-    /// How many look-ups run at a time; 4 unless set, and 0 counts as 1. To be set before the first result is requested.
+    /// The most concurrent look-ups; 4 unless set, and 0 counts as 1. Set it before requesting the first result.
     pub fn concurrency(mut self, look_ups: usize) -> Self {
         self.concurrency = look_ups.clamp(1, Semaphore::MAX_PERMITS);
         self
     }
 
-    /// Returns results as they complete, not in the order of the inputs. To be set before the first result is requested.
+    /// Returns results as they complete, instead of in input order. Set it before requesting the first result.
     pub fn as_completed(mut self) -> Self {
         self.as_completed = true;
         self
     }
 
-    /// The next result, without a stream library; `None` after the last.
+    /// The next result, without the need for a stream library; `None` after the last.
     pub async fn next(&mut self) -> Option<LookupResult> {
         poll_fn(|context| self.poll(context)).await
     }
@@ -197,7 +196,7 @@ impl LookupMany {
         StreamExt::collect(self).await
     }
 
-    /// The progress so far.
+    /// The current progress.
     pub fn progress(&self) -> LookupProgress {
         let count = |count: &AtomicUsize| count.load(Ordering::Relaxed);
         LookupProgress {
@@ -209,12 +208,12 @@ impl LookupMany {
         }
     }
 
-    /// Looks up the inputs, each PIC once and in a task.
+    /// Starts a task for each distinct PIC.
     fn start(&mut self) -> BoxStream<'static, (usize, Input, Result<Lookup>)> {
         self.shared.permits.add_permits(self.concurrency);
         let inputs = std::mem::take(&mut self.inputs).into_iter().enumerate();
         let shared = Arc::clone(&self.shared);
-        // Until the last input with the PIC.
+        // Each entry is dropped at the last input with its PIC.
         let mut results: HashMap<Pic, Arc<OnceCell<Result<Lookup>>>> = HashMap::new();
         let look_ups = stream::iter(inputs).map(move |(position, input)| {
             let shared = Arc::clone(&shared);
@@ -232,7 +231,7 @@ impl LookupMany {
                 (position, input, result)
             }
         });
-        // The other look-ups continue while the first one hangs.
+        // Run ahead, so that one hanging look-up does not stop the others.
         let ahead = 4 * self.concurrency;
         if self.as_completed {
             look_ups.buffer_unordered(ahead).boxed()
@@ -268,7 +267,7 @@ impl Lookups {
     async fn look_up(self: Arc<Self>, pic: Pic) -> Result<Lookup> {
         let _permit = self.permits.acquire().await;
         if let Some(refusal) = self.refused.get() {
-            // No request: attempts distinguishes this result from those of the look-ups that were refused.
+            // `attempts` is 0: no request was sent, unlike for the look-ups that were refused.
             self.waiting.fetch_add(1, Ordering::Relaxed);
             return Err(refusal.clone().with_attempts(0));
         }

@@ -1,14 +1,13 @@
-//! The property register: search, and look-up by PIC (spec 4.2).
+//! The property register: search properties, and look them up by PIC (spec 4.2).
 //!
-//! [`Register`] is a client of its own: its address and its token source are settings that share
-//! nothing with the declaration interface, since the specification does not show how the register authenticates.
+//! [`Register`] is a separate client. It shares neither address nor token source with the declaration interface, because the
+//! specification does not show how the register authenticates.
 //!
-//! A [`PropertySearch`] finds properties page by page, and a [`PagePosition`] is where such a page starts. A [`Lookup`] is what the
-//! register has for one PIC, and [`LookupMany`] looks up a list of them. A request with a date has an [`IfModified`] as its
-//! result.
+//! A [`PropertySearch`] finds properties page by page, and a [`PagePosition`] is a position to resume from. A [`Lookup`] is the
+//! result for one PIC, and [`LookupMany`] looks up a list of PICs. A request with a date results in an [`IfModified`].
 //!
-//! The register has no request for several PICs (spec 4.2), so a list costs a request for each different PIC. Whoever needs most of
-//! the properties of a state searches for them in pages instead.
+//! The register cannot look up several PICs in one request (spec 4.2), so a list takes one request for each distinct PIC. If you
+//! need most of the properties of a state, search for them in pages instead.
 //!
 //! ```
 //! # use envd_sdk::fake::Fake;
@@ -73,19 +72,24 @@ use crate::transport::Reply;
 /// The name of the operation in errors and traces.
 const OPERATION: &str = "PICRegister";
 
-/// A client of the property register (spec 4.2). Cheap to clone; clones share their connections.
+/// A client of the property register (spec 4.2). It is cheap to clone; clones share their connections.
 ///
 /// # Errors
 ///
-/// All calls fail with [`Connect`](crate::ErrorKind::Connect), [`Timeout`](crate::ErrorKind::Timeout) or [`Transport`](crate::ErrorKind::Transport) when no reply came,
-/// [`Unauthorized`](crate::ErrorKind::Unauthorized) or [`is_reauth_required`](crate::Error::is_reauth_required) when the
-/// token was refused, [`NoAnswer`](crate::ErrorKind::NoAnswer) when something else than the register replied,
-/// [`http_status`](crate::Error::http_status) for every refusal, with
-/// [`server_message`](crate::Error::server_message) where its body has one, and [`Decode`](crate::ErrorKind::Decode) when a reply has neither records
-/// nor the statement that there are none; [`raw_data`](crate::Error::raw_data) is that reply.
+/// All calls fail with
 ///
-/// Records are read from the envelope of a search (spec 2.10). assumed, because no reply to a look-up is shown: also from a list or
-/// one record with a PIC, bare, in `Value`, or in `SubSet` or `Items` of either.
+/// * [`Connect`](crate::ErrorKind::Connect), [`Timeout`](crate::ErrorKind::Timeout) or
+///   [`Transport`](crate::ErrorKind::Transport) if there is no reply;
+/// * [`Unauthorized`](crate::ErrorKind::Unauthorized) or [`is_reauth_required`](crate::Error::is_reauth_required) if the token
+///   is refused;
+/// * [`NoAnswer`](crate::ErrorKind::NoAnswer) if something other than the register replies;
+/// * an error with its [`http_status`](crate::Error::http_status) for every other refusal, and with the
+///   [`server_message`](crate::Error::server_message) if the body has one;
+/// * [`Decode`](crate::ErrorKind::Decode) if a reply neither has records nor states that there are none;
+///   [`raw_data`](crate::Error::raw_data) is that reply.
+///
+/// Records are read from the envelope of a search (spec 2.10). assumed, because the specification shows no reply to a look-up:
+/// also from a list or one record with a PIC, bare, in `Value`, or in `SubSet` or `Items` of either.
 ///
 /// See [`builder`](Self::builder) for an example, and the [module](self) for the kinds of calls.
 #[doc(alias("PICRegister", "NLIS"))]
@@ -99,15 +103,16 @@ struct RegisterParts {
     cache: Option<LookupCache>,
     first_page_index: AtomicU32,
     known: Arc<KnownRegister>,
-    /// Codes of a status, by its name.
+    /// The codes of statuses, by status name.
     status_codes: BTreeMap<String, String>,
 }
 
-/// The index of the first page is neither set nor known from replies.
+/// The index of the first page while it is neither set nor known from replies.
 const UNKNOWN: u32 = u32::MAX;
 
 impl Register {
-    /// Settings of a client for the register at this address: `/api/v2/PICRegister` comes below it, unless it ends so.
+    /// Settings of a client for the register at this address. The path `/api/v2/PICRegister` is added, unless the address already
+    /// ends with it.
     ///
     /// ```
     /// use envd_sdk::register::Register;
@@ -119,8 +124,8 @@ impl Register {
         RegisterBuilder::new(base.into())
     }
 
-    /// The register for another user, with the connections, settings and limits of this one. The [cache](RegisterBuilder::cache)
-    /// is a separate one, since results may differ.
+    /// The register for another user, with the same connections, settings and limits. It has its own
+    /// [cache](RegisterBuilder::cache), since results may differ between users.
     ///
     /// ```
     /// use envd_sdk::auth::StaticToken;
@@ -142,11 +147,11 @@ impl Register {
         }))
     }
 
-    /// Reads any path below the address of the register, with query parameters; the reply may be any JSON. For what this crate
-    /// has no method for, and for a look at a reply that does not have the expected shape.
+    /// Reads any path below the address of the register, with query parameters; the reply may be any JSON. Use it for requests that
+    /// this crate has no method for, or to inspect a reply with an unexpected shape.
     ///
-    /// Path and parameters are plain texts, which are escaped where they have to be. Token, headers, retries, limits and pauses
-    /// are those of all calls; the [cache](RegisterBuilder::cache) is not used. A reply of status 204 is null.
+    /// Path and parameters are plain text and are escaped as needed. Token, headers, retries, limits and pauses are the same as for
+    /// all calls; the [cache](RegisterBuilder::cache) is not used. A reply of status 204 is null.
     ///
     /// ```
     /// # use envd_sdk::fake::Fake;
@@ -164,9 +169,9 @@ impl Register {
     /// # Errors
     ///
     /// [`Config`](crate::ErrorKind::Config) for a path with an empty segment, `.` or `..`;
-    /// [`Decode`](crate::ErrorKind::Decode) for a reply that is not JSON but claims to be;
-    /// [`Protocol`](crate::ErrorKind::Protocol) for a reply with values that take too much memory;
-    /// [`NotFound`](crate::ErrorKind::NotFound) for HTTP 404 with a body in JSON or XML; else as for all calls.
+    /// [`Decode`](crate::ErrorKind::Decode) for a reply that claims to be JSON but is not;
+    /// [`Protocol`](crate::ErrorKind::Protocol) for a reply whose values take too much memory;
+    /// [`NotFound`](crate::ErrorKind::NotFound) for HTTP 404 with a body in JSON or XML; otherwise as for all calls.
     #[doc(alias("raw request", "custom request"))]
     pub fn get(&self, path: &str, parameters: &[(&str, &str)]) -> Call<Value> {
         let sender = self.0.sender.clone();
@@ -186,12 +191,12 @@ impl Register {
         }
     }
 
-    /// How long requests are still deferred after HTTP 429 or 503 with `Retry-After`.
+    /// The remaining time for which requests are deferred after HTTP 429 or 503 with `Retry-After`.
     ///
-    /// Until then a call waits, or fails with that refusal and [`attempts`](crate::Error::attempts) 0 where the wait is
-    /// longer than the deadline of the [`RetryPolicy`](crate::RetryPolicy). It is an hour at most, whatever
-    /// `Retry-After` is. Clones share it. All users ([`with_token_source`](Self::with_token_source)) share the pause after 503, and the
-    /// clients of one user that after 429, as in [`Client::paused_for`](crate::Client::paused_for).
+    /// Meanwhile, calls wait. If the wait would exceed the deadline of the [`RetryPolicy`](crate::RetryPolicy), they fail with
+    /// the original refusal and [`attempts`](crate::Error::attempts) 0. The pause is at most an hour, whatever `Retry-After`
+    /// says. Clones share it. After 503 it applies to all users ([`with_token_source`](Self::with_token_source)), after 429 to
+    /// all clients of one user, as in [`Client::paused_for`](crate::Client::paused_for).
     ///
     /// ```
     /// use envd_sdk::register::Register;
@@ -204,8 +209,8 @@ impl Register {
         self.0.sender.paused_for()
     }
 
-    /// Ends the pause of [`paused_for`](Self::paused_for), for a pause that is known to be wrong, or over. Calls that were
-    /// deferred are sent at once; only the call that received the refusal keeps its own wait.
+    /// Ends the pause of [`paused_for`](Self::paused_for) if you know that it is wrong or over. Deferred calls are sent at once;
+    /// only the call that received the refusal keeps waiting.
     pub fn end_pause(&self) {
         self.0.sender.end_pause();
     }
@@ -222,17 +227,17 @@ impl Register {
 
 debug_shows!(Register, |it| host: it.0.address.0.host_str());
 
-/// What a client knows about its register; shared by the clients of all its users.
+/// Facts learned about the register, shared by the clients of all users.
 pub(super) struct KnownRegister {
     /// [`RegisterProfile::empty_not_found`](crate::profile::RegisterProfile::empty_not_found)
     pub(super) empty_not_found: Option<bool>,
-    /// Whether a reply of the register could be read.
+    /// Whether any reply of the register could be read.
     pub(super) has_answered: AtomicBool,
 }
 
 impl KnownRegister {
-    /// Whether status 404 without a body is the register's word for a PIC that it does not have, as a service on ASP.NET says
-    /// it. A proxy or another service answers a wrong address in the same way.
+    /// Whether a 404 without a body means that the register does not have the PIC, as a service on ASP.NET may reply. Proxies and
+    /// other services reply to a wrong address in the same way.
     fn is_not_found(&self, reply: &Reply) -> bool {
         let is_empty = reply.status == 404 && reply.body.trim_ascii().is_empty();
         let has_answered = self.has_answered.load(atomic::Ordering::Relaxed);

@@ -1,7 +1,7 @@
-//! The pages of a search, the positions in it, and which page follows another.
+//! The pages of a search, positions in it, and the checks that pages follow each other.
 //!
-//! Whether the first page has the index 0 or 1 is not shown. So the first request names none, and the second names 1: the
-//! reply's `Offset` shows whether that is the second page or the first one again.
+//! The specification does not say whether the first page has the index 0 or 1. So the first request has no index, and the second
+//! has index 1. The `Offset` of that reply shows whether it is the second page or the first page again.
 
 use std::borrow::Cow;
 use std::hash::Hash;
@@ -18,10 +18,10 @@ use crate::model::Property;
 use crate::send::pages::{ListPosition, Page, PageRequest, Pager, RecordIdentity};
 use crate::send::{Call, Settings};
 
-/// A position in the result of a search, to resume from: [`Pager::start_at`](crate::Pager::start_at).
+/// A position in a search result, from which to resume: [`Pager::start_at`](crate::Pager::start_at).
 ///
-/// It can be stored with serde. It holds numbers only, none of the values of the search, and is valid only for the same
-/// search with the same page size. Records that the register adds or removes meanwhile shift the pages.
+/// It can be stored with serde. It has only numbers and no search values, and is valid only for the same search with the same
+/// page size. If the register adds or removes records meanwhile, the pages shift.
 ///
 /// ```
 /// # use envd_sdk::fake::Fake;
@@ -44,16 +44,16 @@ use crate::send::{Call, Settings};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PagePosition {
-    /// The `pageindex` to begin with, where no page was read yet.
+    /// The `pageindex` to start with, if no page has been read.
     pub(super) start: Option<u32>,
-    /// The page that was read last.
+    /// The last page that was read.
     pub(super) after: Option<PageRange>,
-    /// How many records of the page were returned, unreadable ones included.
+    /// The number of records on the page at this position that were already returned, including unreadable ones.
     skip: usize,
 }
 
 impl PagePosition {
-    /// The page with this `pageindex`, as the register counts: whether from 0 or 1 is not shown.
+    /// The page with this `pageindex`, in the register's numbering, which may start from 0 or 1.
     #[doc(alias = "pageindex")]
     pub fn from_index(index: u32) -> Self {
         Self {
@@ -62,7 +62,7 @@ impl PagePosition {
         }
     }
 
-    /// The page that follows.
+    /// The page after this one.
     pub(super) fn after(page: PageRange) -> Self {
         Self {
             after: Some(page),
@@ -85,23 +85,23 @@ impl ListPosition for PagePosition {
     }
 }
 
-/// The records of the result that a page holds.
+/// The range of records on a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct PageRange {
-    /// The `pageindex` of the request; none for a first page that was requested without one.
+    /// The `pageindex` of the request; `None` for a first page requested without it.
     pub(super) index: Option<u32>,
     pub(super) offset: u64,
     count: u64,
     pub(super) limit: Option<u64>,
     pub(super) total: Option<u64>,
-    /// The register's `Offset` of the first record; none where the search began inside and no reply shows it.
+    /// The register's `Offset` of the first record; `None` if the search started inside the result and no reply has shown it.
     origin: Option<u64>,
-    /// The page size of the request, without which an index means nothing.
+    /// The page size of the request, without which an index is meaningless.
     pub(super) size: Option<u32>,
 }
 
 impl PageRange {
-    /// The page of a search that is read first; `inside` when it may not be the first page of the result.
+    /// The first page that is read; `inside` if it may not be the first page of the result.
     pub(super) fn first(
         index: Option<u32>,
         inside: bool,
@@ -110,7 +110,7 @@ impl PageRange {
     ) -> Result<Self> {
         let offset = subset.offset.unwrap_or_default();
         let origin = match subset.limit {
-            // Whether records are counted from 0 or 1 is not shown; the offset of a full page shows it.
+            // Records may be counted from 0 or 1; the offset of a full page shows which.
             Some(limit) if inside && limit > 1 => Some(u64::from(offset % limit == 1)),
             _ if inside => None,
             _ => Some(offset),
@@ -130,7 +130,7 @@ impl PageRange {
         Ok(first)
     }
 
-    /// Refuses a page that contradicts its own `Total`: accepted, it would end a search too early.
+    /// Rejects a page that contradicts its own `Total`: accepting it would end the search too early.
     fn check_total(&self, total: Option<u64>) -> Result<()> {
         let Some(total) = total else {
             return Ok(());
@@ -139,7 +139,7 @@ impl PageRange {
         if self.count == 0 && end < total {
             return Err(empty_before(total));
         }
-        // An unknown origin counts as 0, and is one too small where records are counted from 1.
+        // If the origin is unknown, 0 is assumed; the end is then one too high if records are counted from 1.
         if self.count > 0 && end > total.saturating_add(u64::from(self.origin.is_none())) {
             return Err(Error::protocol(format!(
                 "the register sent records up to number {end} with a Total of {total}"
@@ -148,12 +148,12 @@ impl PageRange {
         Ok(())
     }
 
-    /// How many records there are up to the end of the page.
+    /// The number of records up to the end of this page.
     fn records_to_end(&self) -> u64 {
         self.end().saturating_sub(self.origin.unwrap_or_default())
     }
 
-    /// The offset behind the last record.
+    /// The offset after the last record.
     pub(super) fn end(&self) -> u64 {
         self.offset.saturating_add(self.count)
     }
@@ -162,18 +162,18 @@ impl PageRange {
         self.count > 0 && self.total.is_none_or(|total| self.records_to_end() < total)
     }
 
-    /// The range of a reply, if it is the page that follows; `None` when it is empty and no record is missing.
+    /// The range of the next page, checked against this one. `None` if the page is empty and no record is missing.
     pub(super) fn next(&self, index: u32, subset: &Subset) -> Result<Option<Self>> {
         let total = subset.total.or(self.total);
         let end = self.end();
         if subset.records.is_empty() {
-            // The result may have become smaller.
+            // The result may have shrunk.
             return match total {
                 Some(total) if self.records_to_end() < total => Err(empty_before(total)),
                 _ => Ok(None),
             };
         }
-        // A page that is not full may be followed by one that starts after its full size.
+        // After a partly filled page, the next page may start after the full page size.
         let full = self.offset.saturating_add(self.limit.unwrap_or_default());
         let offset = subset.offset.unwrap_or(end);
         if !(end..=full.max(end)).contains(&offset) {
@@ -203,8 +203,8 @@ fn empty_before(total: u64) -> Error {
 type PropertyPage = Page<Property, PagePosition>;
 
 impl Register {
-    /// The properties that match, page by page or one by one; nothing is sent yet. A search without a match has one page
-    /// without records.
+    /// The matching properties, page by page or one by one. Nothing is sent until the first page is requested. A search without
+    /// matches has one empty page.
     ///
     /// ```
     /// # use envd_sdk::fake::Fake;
@@ -229,9 +229,9 @@ impl Register {
     ///
     /// # Errors
     ///
-    /// Those of its pages: as [`Pager::next_page`], [`Config`](crate::ErrorKind::Config) when a value cannot match anything, and
-    /// nothing is sent, and [`Protocol`](crate::ErrorKind::Protocol) when the register sends another page than the next one, or a
-    /// `Total` that contradicts the records beside it.
+    /// Those of its pages: as [`Pager::next_page`]; [`Config`](crate::ErrorKind::Config), with nothing sent, if a value cannot
+    /// match anything; and [`Protocol`](crate::ErrorKind::Protocol) if the register skips or repeats a page, or sends a `Total`
+    /// that contradicts the records in the same reply.
     pub fn search(&self, search: &PropertySearch) -> Pager<Property, PagePosition> {
         let (register, search) = (
             self.clone(),
@@ -244,7 +244,8 @@ impl Register {
         Pager::new(OPERATION, 0, identity(), Box::new(fetch))
     }
 
-    /// The same, if the register changed since a date. The first page is requested at once; the pager returns it first.
+    /// As [`search`](Self::search), but only if the register changed since a date. The first page is requested at once; the pager
+    /// returns it first.
     ///
     /// # Errors
     ///
@@ -277,7 +278,7 @@ impl Register {
         Call::new(&self.0.sender, Arc::default(), work)
     }
 
-    /// The page at a position; `None` after the last.
+    /// The page at a position; `None` after the last page.
     async fn page(
         &self,
         search: &PropertySearch,
@@ -312,7 +313,7 @@ impl Register {
         Ok(range.map(|range| page(position, range, subset)))
     }
 
-    /// The page after a first one that was requested without an index, and its index.
+    /// The page after a first page that was requested without an index, with the index of that page.
     async fn second_page(
         &self,
         search: &PropertySearch,
@@ -338,13 +339,13 @@ impl Register {
         let request = Box::new(get.request(self.0.address.search(search, index)));
         let settings = Settings::default();
         let exchanged = get.send(&self.0.sender, request, &settings).await?;
-        // Without a condition, there is always a value.
+        // An unconditional request always has a value.
         Ok(exchanged.value.value().unwrap_or_default())
     }
 }
 
-/// What identifies a record: the register's number, or the PIC. The content is for a register that sends no `Offset`, which
-/// would show that pages repeat.
+/// Identifies a record by the register's number, or by PIC. The content is for registers that send no `Offset`, which would
+/// otherwise reveal repeated pages.
 fn identity() -> RecordIdentity<Property> {
     RecordIdentity {
         id: Arc::new(|record: &Property| match record.register_id {
@@ -402,14 +403,14 @@ mod tests {
             let second = first.next(1, &page(1, 3)).unwrap().unwrap();
             assert!(first.has_next() && second.has_next());
             assert!(!second.next(2, &page(2, 1)).unwrap().unwrap().has_next());
-            // The same, begun at the second page.
+            // The same, starting from the second page.
             let inside = PageRange::first(Some(1), true, None, &page(1, 3)).unwrap();
             assert!(inside.has_next());
             assert!(!inside.next(2, &page(2, 1)).unwrap().unwrap().has_next());
         }
     }
 
-    /// Offset, Limit and Total of a reply, each perhaps missing, and the number of its records.
+    /// A reply from four words: Offset, Limit and Total, or "-" if absent, and the number of records.
     fn reply(text: &str) -> Subset {
         let mut numbers = text.split(' ').map(|number| number.parse().ok());
         let [offset, limit, total, count] = [(); 4].map(|()| numbers.next().unwrap());
@@ -421,7 +422,7 @@ mod tests {
         )
     }
 
-    /// Spec 2.10: what contradicts its Total is an error, as an empty page before the last or another page than the next is.
+    /// Spec 2.10. A page is an error if it contradicts its Total, is empty before the last page, or is not the next page.
     const PAGES: &str = "
         # a first page
         -    -   5    0  | error
@@ -476,7 +477,7 @@ mod tests {
         #![proptest_config(cases(256))]
 
         #[test]
-        fn each_page_lies_behind_the_one_before(
+        fn each_page_starts_after_the_previous_page(
             pages in proptest::collection::vec((any::<Option<u64>>(), any::<Option<u64>>(), any::<Option<u64>>(), 0..4usize), 2..8)
         ) {
             let mut pages = pages.into_iter().map(|(offset, limit, total, count)| subset(offset, limit, total, count));

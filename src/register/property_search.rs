@@ -1,4 +1,4 @@
-//! The parameters of a search, and the check before they are sent.
+//! The parameters of a search, and their checks.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,9 @@ use crate::model::{Pic, PropertyStatus, PropertyTypeCode};
 const TEXT: &str = "SearchText";
 const STATUS: &str = "PICStatus";
 
-/// A search for properties: for words, or for those that match each given field (spec 4.2).
+/// A search for properties, by words or by fields that must all match (spec 4.2).
 ///
-/// Values are checked before the search is sent; [`unchecked`](Self::unchecked) sends them as they are.
+/// Values are checked before the search is sent; [`unchecked`](Self::unchecked) sends them unchanged.
 ///
 /// ```
 /// use envd_sdk::model::PropertyStatus;
@@ -32,12 +32,12 @@ pub struct PropertySearch {
 }
 
 impl PropertySearch {
-    /// A search without a field; at least one must be set.
+    /// An empty search; set at least one field.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A search for words in PIC, property name, last name, town and state. It cannot be combined with fields.
+    /// Searches for words in PIC, property name, last name, town and state. It cannot be combined with fields.
     #[doc(alias = "SearchText")]
     pub fn text(words: impl Into<String>) -> Self {
         let mut search = Self::default();
@@ -46,11 +46,11 @@ impl PropertySearch {
     }
 
     setters! {
-        /// The number of records of a page, at least 1; the register's choice unless set. It may send fewer.
+        /// The number of records on a page, at least 1; the register's default unless set. It may send fewer.
         #[doc(alias = "pagesize")]
         pub fn page_size(records: u32) |it| it.page_size = Some(records);
 
-        /// Sends all values as they are, also those that the specification does not allow, such as a postcode of three digits.
+        /// Sends all values unchanged, even if the specification does not allow them, such as a postcode of three digits.
         pub fn unchecked() |it| it.unchecked = true;
 
         /// The property identification code, exact: 8 letters or digits.
@@ -89,8 +89,8 @@ impl PropertySearch {
         #[doc(alias = "Postcode")]
         pub fn postcode(digits: impl Into<String>) |it| it.set("Postcode", digits.into());
 
-        /// The state of the property in the register, exact. It is sent by name, which every state has, or as the code that the
-        /// [profile](super::RegisterBuilder::profile) has for it.
+        /// The state of the property in the register, exact. It is sent by name, or as the code from the
+        /// [profile](super::RegisterBuilder::profile) if there is one.
         #[doc(alias = "PICStatus")]
         pub fn status(status: PropertyStatus) |it| it.set(STATUS, status.as_str().to_owned());
 
@@ -99,14 +99,14 @@ impl PropertySearch {
         pub fn pic_type(code: impl Into<PropertyTypeCode>) |it| it.set("PICType", code.into().as_str().to_owned());
     }
 
-    /// A field that is set again has its last value.
+    /// Setting a field again replaces its value.
     fn set(&mut self, name: &'static str, value: String) {
         self.fields.retain(|(set, _)| *set != name);
         self.fields.push((name, value));
     }
 
-    /// The search as it is sent: refused if a value cannot match anything, with a PIC as [`Pic`] writes it and the register's
-    /// codes.
+    /// The search to send, with the PIC normalized by [`Pic`] and the register's status codes. Fails if a value cannot match
+    /// anything.
     pub(super) fn checked(&self, status_codes: &BTreeMap<String, String>) -> Result<Self> {
         let mut search = self.clone();
         for (_, status) in search.fields.iter_mut().filter(|(name, _)| *name == STATUS) {
@@ -147,7 +147,7 @@ impl PropertySearch {
     }
 }
 
-// Without values: one may be the name of a person.
+// Omits the values, which may include people's names.
 debug_shows!(PropertySearch, |it|
     fields: it.fields.iter().map(|(name, _)| name).collect::<Vec<_>>(),
     page_size: it.page_size,

@@ -1,4 +1,4 @@
-//! Settings of the register's client.
+//! Settings of the register client.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32};
@@ -15,7 +15,7 @@ use crate::secret::Secret;
 use crate::send::{SenderOptions, TokenUser};
 use crate::transport::{Clock, HttpOptions, RetryPolicy};
 
-/// Settings of a [`Register`]; all but the address have a default.
+/// Settings of a [`Register`]; all except the address have a default.
 ///
 /// ```
 /// use std::time::Duration;
@@ -50,12 +50,13 @@ impl RegisterBuilder {
     }
 
     setters! {
-        /// Where bearer tokens come from; none is sent unless set. How the register authenticates is not shown (spec 5.12).
+        /// The source of bearer tokens; none are sent unless set. The specification does not show how the register authenticates
+        /// (spec 5.12).
         pub fn token_source(source: impl TokenSource)
             |it| it.options.user = Some(TokenUser::new(source));
 
-        /// A header of every request, such as an API key in place of a bearer token or beside it. Those that the client itself
-        /// sends cannot be replaced. The value shows neither in `Debug` nor in traces.
+        /// A header for every request, such as an API key instead of, or in addition to, a bearer token. Headers that the client
+        /// sets itself cannot be replaced. The value appears neither in `Debug` nor in traces.
         ///
         /// ```
         /// use envd_sdk::register::Register;
@@ -68,21 +69,21 @@ impl RegisterBuilder {
         pub fn header(name: &str, value: impl Into<Secret>)
             |it| it.options.headers.push((name.to_owned(), value.into()));
 
-        /// How HTTP requests are made.
+        /// The options of the HTTP client.
         pub fn http(options: HttpOptions) |it| it.options.http = options;
 
-        /// How often and for how long a request is tried.
+        /// How often, and for how long, a failed request is retried.
         pub fn retry(policy: RetryPolicy) |it| it.options.retry = policy;
 
-        /// Caches the results of look-ups by PIC for this long, at most so many; no cache unless set. Failures are not cached.
+        /// Caches look-up results by PIC, with a maximum age and number; no cache unless set. Failures are not cached.
         /// [`Register::forget`] clears it.
         pub fn cache(max_age: Duration, results: usize) |it| it.cache = Some((max_age, results));
 
-        /// The clock for the waits of retries and the age of cached results; the system's unless set.
+        /// The clock for retry waits and the age of cached results; the system clock unless set.
         pub fn clock(clock: Clock) |it| it.options.clock = clock;
 
-        /// The profile of the register: its first page, codes, authentication. Without it the client uses the assumptions, and
-        /// finds out the number of the first page, at the cost of one request at most.
+        /// The profile of the register: its first page, codes, authentication. Without a profile the client uses the assumptions,
+        /// and finds out the index of the first page at the cost of at most one request.
         ///
         /// ```
         /// use envd_sdk::ErrorKind;
@@ -105,13 +106,17 @@ impl RegisterBuilder {
         pub fn profile(profile: &ServiceProfile) |it| it.profile = profile.register.clone();
     }
 
-    /// Makes the client. Nothing is sent.
+    /// Builds the client. Nothing is sent.
     ///
     /// # Errors
     ///
-    /// [`Config`](crate::ErrorKind::Config) when the address is not an `https` address (or `http` on loopback) or holds a
-    /// user name, a query, or a part of the path of the search (`api/v2/PICRegister` at its end is accepted), or the HTTP client cannot be set up, or a header cannot be sent or is one that the client sets; or by
-    /// the profile the first page is neither 0 nor 1, or the token source or the header is missing that authenticates.
+    /// [`Config`](crate::ErrorKind::Config) in these cases:
+    ///
+    /// * The address is not an `https` address (or `http` on loopback), or has a user name, a query, or part of the search path
+    ///   (`api/v2/PICRegister` at its end is accepted).
+    /// * The HTTP client cannot be set up.
+    /// * A header cannot be sent, or is reserved for the client itself.
+    /// * The profile's first page is neither 0 nor 1, or it requires a token source or a header that is not set.
     pub fn build(self) -> Result<Register> {
         let first_page_index = self.profile.first_page_index.value;
         if first_page_index.is_some_and(|index| index > 1) {
@@ -146,5 +151,5 @@ impl RegisterBuilder {
     }
 }
 
-// Without the address, which is unchecked and may contain credentials.
+// Omits the address, which is unchecked and may contain credentials.
 debug_shows!(RegisterBuilder, |it| profile: it.profile);

@@ -10,14 +10,14 @@ use tokio::sync::Notify;
 
 use crate::locked::lock;
 
-/// Longer times are cut to it where they are added to a calendar time, which cannot be far from now.
+/// Larger steps are limited to this when added to a calendar time, to stay within its range.
 const CENTURY: Duration = Duration::from_secs(100 * 365 * 86_400);
 
-/// The clock of clients and token managers: the system's clocks, or one that a test moves.
+/// The clock of clients and token managers: the system clocks, or a manual clock for tests.
 ///
-/// It shows two times: the calendar time ([`now`](Self::now)), which jumps when the clock of the machine is set, and a
-/// monotonic one ([`monotonic`](Self::monotonic)), which measures waits. An application that waits and measures by the clock of
-/// its client ([`Client::clock`](crate::Client::clock)) needs no real time in its tests.
+/// It has two times. The calendar time ([`now`](Self::now)) jumps when the machine's clock is set; the monotonic time
+/// ([`monotonic`](Self::monotonic)) measures waits. An application that waits and measures by its client's clock
+/// ([`Client::clock`](crate::Client::clock)) can be tested without real waits.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -34,7 +34,7 @@ pub struct Clock(TimeSource);
 enum TimeSource {
     #[default]
     System,
-    /// Runs with the machine from a calendar time of its own, which it showed at this monotonic time.
+    /// Keeps its own calendar time: `start` at the monotonic time `begun`, then at the machine's pace.
     Running {
         start: SystemTime,
         begun: Duration,
@@ -44,13 +44,13 @@ enum TimeSource {
 
 struct ManualClock {
     moment: Mutex<ClockReading>,
-    /// Wakes sleepers in the order in which they came, so that tests are deterministic.
+    /// Wakes sleepers in order of arrival, so that tests are deterministic.
     moved: Notify,
-    /// One more than the sleepers.
+    /// Its reference count is one more than the number of sleepers.
     sleepers: Arc<()>,
 }
 
-/// One moment on both clocks.
+/// The same moment on both clocks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClockReading {
     pub(crate) wall: SystemTime,
@@ -69,7 +69,7 @@ impl Clock {
         Self(TimeSource::System)
     }
 
-    /// A clock that shows this calendar time now and runs on: for tests with real waits that must not depend on the date.
+    /// A clock that starts at this calendar time and keeps running, for tests with real waits that must not depend on the date.
     ///
     /// ```
     /// use std::time::{Duration, SystemTime};
@@ -86,9 +86,9 @@ impl Clock {
         })
     }
 
-    /// A clock that stands still until it is moved. Clones show the same time.
+    /// A clock that stands still until it is advanced or set. Clones show the same time.
     pub fn manual(start: SystemTime) -> Self {
-        // Differs from the calendar time, so that a test which confuses the two clocks fails.
+        // Differs from the calendar time, so that confusing the two clocks makes a test fail.
         let moment = ClockReading {
             wall: start,
             monotonic: Duration::from_secs(1_000),
@@ -100,7 +100,7 @@ impl Clock {
         })))
     }
 
-    /// The calendar time. It jumps when the clock of the machine is set.
+    /// The calendar time. It jumps when the machine's clock is set.
     pub fn now(&self) -> SystemTime {
         match &self.0 {
             TimeSource::System => SystemTime::now(),
@@ -111,7 +111,7 @@ impl Clock {
         }
     }
 
-    /// Both times, the calendar time at most some milliseconds late: cheap enough for each request.
+    /// Both times; the calendar time may be some milliseconds late. Cheap enough for every request.
     pub(crate) fn moment(&self) -> ClockReading {
         let wall = match &self.0 {
             TimeSource::System => system_roughly(),
@@ -121,8 +121,8 @@ impl Clock {
         ClockReading { wall, monotonic }
     }
 
-    /// A time that never jumps, to measure how long something takes: since the machine was started on most systems, time asleep
-    /// included. Only differences mean anything.
+    /// A time that never jumps, to measure durations. On most systems it counts from the start of the machine, including time
+    /// asleep. Only differences are meaningful.
     ///
     /// ```
     /// use std::time::{Duration, SystemTime};
@@ -142,7 +142,7 @@ impl Clock {
         }
     }
 
-    /// Moves both clocks of a manual clock forward, at most by a century. Does nothing to a clock that runs.
+    /// Advances both times of a manual clock, by at most a century. Does nothing to a running clock.
     pub fn advance(&self, by: Duration) {
         let by = by.min(CENTURY);
         self.change(|moment| {
@@ -151,8 +151,8 @@ impl Clock {
         });
     }
 
-    /// Sets the calendar time of a manual clock, forwards or backwards, as a user or a time server does; the monotonic time stays
-    /// as it is. Does nothing to a clock that runs.
+    /// Sets the calendar time of a manual clock, forwards or backwards, as a user or a time server might. The monotonic time is
+    /// unchanged. Does nothing to a running clock.
     #[doc(alias("set time", "clock skew"))]
     pub fn set_wall(&self, to: SystemTime) {
         self.change(|moment| moment.wall = to);
@@ -165,8 +165,8 @@ impl Clock {
         }
     }
 
-    /// How many waits on a manual clock and its clones are under way: a test advances the clock when there is one. 0 for a clock
-    /// that runs.
+    /// The number of pending waits on a manual clock and its clones; a test advances the clock once it is above zero. Always 0
+    /// for a running clock.
     pub fn sleepers(&self) -> usize {
         match &self.0 {
             TimeSource::System | TimeSource::Running { .. } => 0,
@@ -174,7 +174,7 @@ impl Clock {
         }
     }
 
-    /// Does some work, unless this much time passes first.
+    /// Runs some work with a time limit; `None` if the limit passes first.
     pub(crate) async fn within<F: Future>(&self, limit: Duration, work: F) -> Option<F::Output> {
         match select(pin!(work), pin!(self.sleep(limit))).await {
             Either::Left((done, _)) => Some(done),
@@ -182,7 +182,7 @@ impl Clock {
         }
     }
 
-    /// Waits until this much time has passed, by the monotonic time. On a manual clock it ends when the clock is advanced so far.
+    /// Waits until this much monotonic time has passed. On a manual clock, the wait ends when the clock has advanced that far.
     ///
     /// ```
     /// # equipment::example(async {
@@ -213,7 +213,7 @@ impl Clock {
                 let _sleeper = clock.sleepers.clone();
                 let until = self.monotonic().saturating_add(time);
                 loop {
-                    // Registered before the check, so that no move in between is missed.
+                    // Register before checking, so that no change in between is missed.
                     let mut moved = pin!(clock.moved.notified());
                     moved.as_mut().enable();
                     if self.monotonic() >= until {
@@ -236,7 +236,7 @@ impl fmt::Debug for Clock {
     }
 }
 
-// Linux keeps the time of its last tick, at most 10 ms ago, which takes a third of the time to read.
+// Linux caches the time of its last tick, at most 10 ms ago; reading it takes a third of the time.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn system_roughly() -> SystemTime {
     SystemTime::UNIX_EPOCH + unix_clock(rustix::time::ClockId::RealtimeCoarse)
@@ -252,7 +252,7 @@ fn system_monotonic() -> Duration {
     unix_clock(rustix::time::ClockId::Boottime)
 }
 
-// On Apple's systems CLOCK_MONOTONIC counts the time asleep, which std's Instant does not.
+// On Apple systems CLOCK_MONOTONIC includes time asleep, unlike std's Instant.
 #[cfg(target_vendor = "apple")]
 fn system_monotonic() -> Duration {
     unix_clock(rustix::time::ClockId::Monotonic)
@@ -267,7 +267,7 @@ fn unix_clock(id: rustix::time::ClockId) -> Duration {
     )
 }
 
-// Windows counts the time asleep in Instant; for the others it is the best there is.
+// On Windows, Instant includes time asleep; on other systems it is the best available.
 #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
 fn system_monotonic() -> Duration {
     static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_with_a_start_of_its_own_does_not_follow_the_calendar_of_the_machine() {
+    fn a_clock_with_its_own_start_ignores_the_calendar_of_the_machine() {
         let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
         let before = system_monotonic();
         let clock = Clock::starting_at(start);

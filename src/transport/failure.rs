@@ -1,4 +1,4 @@
-//! Why no complete reply came, and whether the server may have had the request.
+//! Explains why a reply is missing or incomplete, and whether the server may have received the request.
 
 use std::error::Error as _;
 use std::io;
@@ -13,12 +13,12 @@ use super::tls::{self, CertificateFault};
 use crate::error::{ConnectCause, Error, ErrorKind};
 use crate::model::Timestamp;
 
-/// A reply with more bytes than the caller allows.
+/// The reply has more bytes than the caller allows.
 pub(super) fn too_large() -> Error {
     refused("the reply is larger than the limit")
 }
 
-/// Ended by this crate after the request may have been sent.
+/// This crate ended the exchange after the request may have been sent.
 fn refused(what: &'static str) -> Error {
     Error::said(ErrorKind::Transport, what).with_sent(true)
 }
@@ -26,8 +26,8 @@ fn refused(what: &'static str) -> Error {
 const CERTIFICATE_REFUSED: &str =
     "the server does not accept the client_certificate, or requires one";
 
-/// As [`failed`], for a request that was the first on its connection if it was sent at all: a server that refuses the
-/// client's certificate has not read it. `through_proxy`: the connection was to be made by a proxy.
+/// As [`failed`], for a request that was the first on its connection, if it was sent at all. A server that refuses the client's
+/// certificate has then not read it. `through_proxy`: a proxy was to make the connection.
 pub(super) fn failed_first(source: reqwest::Error, through_proxy: bool) -> Error {
     if refuses_certificate(&source) {
         return Error::config(CERTIFICATE_REFUSED).with_source(source.without_url());
@@ -38,13 +38,13 @@ pub(super) fn failed_first(source: reqwest::Error, through_proxy: bool) -> Error
     }
 }
 
-/// Sorts a failure by what may have happened at the server.
+/// Classifies a failure by what the server may have received.
 pub(super) fn failed(source: reqwest::Error) -> Error {
     if refuses_certificate(&source) {
-        // A connection that was in use may have carried the request before.
+        // A reused connection may have delivered the request before the refusal.
         return refused(CERTIFICATE_REFUSED).with_source(source.without_url());
     }
-    // `is_connect` covers name look-up, the TCP and the TLS handshake, before the request is sent.
+    // `is_connect` covers name look-up and the TCP and TLS handshakes, all before the request is sent.
     let was_sent = !source.is_connect() && !source.is_builder();
     let is_timeout = source.is_timeout();
     if was_sent && !is_timeout && is_foreign(&source) {
@@ -55,7 +55,7 @@ pub(super) fn failed(source: reqwest::Error) -> Error {
     at_server(error, source)
 }
 
-/// Names the server, without the rest of the address: it may carry a token or what the user searches for.
+/// Names the server, but not the full address, which may contain a token or search values.
 fn at_server(error: Error, source: reqwest::Error) -> Error {
     let server = source.url().map(|url| url.origin().ascii_serialization());
     let source = source.without_url();
@@ -65,7 +65,7 @@ fn at_server(error: Error, source: reqwest::Error) -> Error {
     }
 }
 
-/// The error for a connection that could not be made, if the cause is known.
+/// The error for a failed connection, if the cause is known.
 fn not_connected(source: &reqwest::Error, through_proxy: bool) -> Option<Error> {
     if !source.is_connect() || source.is_timeout() {
         return None;
@@ -98,7 +98,7 @@ fn not_connected(source: &reqwest::Error, through_proxy: bool) -> Option<Error> 
     Some(Error::not_connected(cause, &words))
 }
 
-/// Names the fault of a server's certificate. `ours` is the clock of this computer, `server` that of the server that replied last.
+/// Describes the fault of a server's certificate. `ours` is this computer's clock, `server` that of the server that replied last.
 fn of_certificate(
     fault: &CertificateFault,
     ours: SystemTime,
@@ -138,7 +138,7 @@ fn minute(time: SystemTime) -> String {
     format!("{} UTC", minute.replace('T', " "))
 }
 
-/// Resolves names by the operating system, as reqwest does, with an error that tells such a failure from others.
+/// Resolves names by the operating system, as reqwest does, but with a distinct error type.
 #[derive(Debug)]
 pub(super) struct SystemResolver;
 
@@ -153,12 +153,12 @@ impl Resolve for SystemResolver {
     }
 }
 
-/// The name of a server or of a proxy has no address.
+/// A server's or a proxy's name has no address.
 #[derive(Debug, thiserror::Error)]
 #[error("the name cannot be resolved")]
 struct NameNotResolved(#[source] io::Error);
 
-/// A failure at a server: its scheme, host and port.
+/// A failure with the scheme, host and port of its server.
 #[derive(Debug, thiserror::Error)]
 #[error("at {server}")]
 struct AtServer {
@@ -166,10 +166,10 @@ struct AtServer {
     source: reqwest::Error,
 }
 
-/// Whether the reply is not HTTP, or breaks its rules: the same request would fail again.
+/// Whether the reply is not HTTP or violates it: the same request would fail again.
 fn is_foreign(source: &reqwest::Error) -> bool {
     let is_parse = |error: &hyper::Error| error.is_parse();
-    // hyper's kinds for chunks with an unreadable size or end.
+    // hyper's kinds for chunks with an invalid size or end.
     let is_framing = |error: &io::Error| {
         matches!(
             error.kind(),
@@ -199,8 +199,8 @@ mod tests {
     use crate::transport::{Http, HttpOptions, Request};
 
     #[tokio::test]
-    async fn a_name_without_an_address_and_a_refusal_are_told_apart_with_and_without_a_proxy() {
-        // Longer than a label may be (RFC 1035 section 2.3.4), so no network is asked.
+    async fn unknown_names_and_refusals_are_distinguished_with_and_without_a_proxy() {
+        // Longer than a label may be (RFC 1035 section 2.3.4), so the name is not looked up in the network.
         let unknown = format!("http://{}.example", "a".repeat(64));
         let refusing = format!("http://{}", equipment::refusing_address());
         let server = "https://api.example".to_owned();
@@ -229,7 +229,7 @@ mod tests {
             if let Some(proxy) = proxy {
                 options = options.proxy(Url::parse(proxy).unwrap());
             }
-            // `http` is allowed where an endpoint is on loopback.
+            // `http` is allowed only if an endpoint is on loopback.
             let loopback = Url::parse(&refusing).unwrap();
             let http = Http::new(&options, &[&loopback, &Url::parse(server).unwrap()]).unwrap();
             let url = Url::parse(server).unwrap();
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_certificate_at_a_wrong_time_shows_both_clocks() {
+    fn a_certificate_outside_its_dates_shows_both_clocks() {
         let at = |days: u64| SystemTime::UNIX_EPOCH + Duration::from_secs(days * 86_400);
         let limit = at(20_000);
         for (fault, server, expected) in [

@@ -1,4 +1,4 @@
-//! One request out, one reply in; its body is gathered from chunks, and never becomes more than the limit.
+//! Sends one request and receives one reply. The body is collected from chunks, and never exceeds the limit.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,31 +19,31 @@ use super::server_clock::LAST_SERVER;
 use super::{Clock, HttpOptions, Reply, Request, Watch, is_loopback, tls};
 use crate::error::{Error, ErrorKind};
 
-/// Answers requests in place of the network.
+/// Answers requests instead of the network.
 pub(crate) type InProcessHandler =
     Arc<dyn Fn(Request) -> BoxFuture<'static, Result<Reply, Error>> + Send + Sync>;
 
-/// Sends requests. Cheap to clone; clones share their connections.
+/// Sends requests. It is cheap to clone; clones share their connections.
 #[derive(Clone)]
 pub(crate) struct Http {
     carrier: Carrier,
     max_body_bytes: usize,
     keep_alive: bool,
-    /// Requests go through a proxy, except to loopback.
+    /// Whether requests go through a proxy, except those to loopback.
     has_proxy: bool,
     user_agent: String,
     /// One permit for each request that may be in transfer.
     slots: Option<Arc<Semaphore>>,
 }
 
-/// What takes a request to its server.
+/// Carries a request to its server.
 #[derive(Clone)]
 enum Carrier {
     Network(Arc<Network>),
     InProcess(InProcessHandler),
 }
 
-/// The connections of an [`Http`] to the network.
+/// The network connections of an [`Http`].
 struct Network {
     options: HttpOptions,
     is_secure: bool,
@@ -51,22 +51,22 @@ struct Network {
     pool: ArcSwap<ConnectionPool>,
 }
 
-/// A client of reqwest, which owns a pool of connections.
+/// A reqwest client with its pool of connections.
 struct ConnectionPool {
-    /// Each pool of a network has another number.
+    /// Unique among the pools of a network.
     number: u64,
     client: reqwest::Client,
 }
 
-/// An HTTP/2 connection that has been silent for this long is asked for a sign of life, also between requests; without one it
-/// is closed and its requests fail. Well below the time limit of a request, and far above what servers take for a flood of pings.
+/// After this much silence an HTTP/2 connection is pinged, even between requests. Without a response it is closed and its
+/// requests fail. The interval is well below the time limit of a request, and far above what servers treat as a flood of pings.
 const PING_AFTER: Duration = Duration::from_secs(20);
 
-/// How long the sign of life may take, also over a satellite link.
+/// The time limit for a ping response; enough for a satellite link.
 const PING_LIMIT: Duration = Duration::from_secs(10);
 
 impl Http {
-    /// Makes the client for some endpoints. Certificates are loaded only if one of them needs them.
+    /// Builds the client for these endpoints. Certificates are loaded only if one of the endpoints needs them.
     pub(crate) fn new(options: &HttpOptions, endpoints: &[&Url]) -> Result<Self, Error> {
         if options.max_concurrent_requests == Some(0) {
             return Err(Error::config("max_concurrent_requests is zero"));
@@ -86,18 +86,18 @@ impl Http {
         })
     }
 
-    /// Waits until a further request may be sent; the permit is kept until its reply is read.
+    /// Waits until another request may be sent. Keep the permit until the reply has been read.
     pub(crate) async fn slot(&self) -> Option<SemaphorePermit<'_>> {
         // OK because nothing closes the semaphore.
         self.slots.as_ref()?.acquire().await.ok()
     }
 
-    /// The `User-Agent` that is sent with every request.
+    /// The `User-Agent` of every request.
     pub(crate) fn user_agent(&self) -> &str {
         &self.user_agent
     }
 
-    /// The number of the pool whose connections are used now.
+    /// The number of the current pool.
     pub(crate) fn pool_number(&self) -> Option<u64> {
         match &self.carrier {
             Carrier::Network(network) => Some(network.pool.load().number),
@@ -105,8 +105,8 @@ impl Http {
         }
     }
 
-    /// Sends further requests over new connections, if this pool is still in use: a request over one of its connections got no reply
-    /// in time. Requests under way keep theirs.
+    /// Sends further requests over new connections, if this pool is still in use, because a request over one of its connections
+    /// timed out. Requests in progress keep their connections.
     pub(crate) fn leave_pool(&self, number: u64) {
         if let Carrier::Network(network) = &self.carrier {
             network.leave_pool(number);
@@ -118,16 +118,16 @@ impl Http {
         &self,
         request: Request,
     ) -> impl Future<Output = Result<Reply, Error>> + Send + use<> {
-        // An async block would have room for this future twice.
+        // An async block would reserve space for this future twice.
         self.send_and_keep(request).map(|result| match result? {
             (reply, None) => Ok(reply),
             (reply, Some(cut)) => Err(cut.with_received(reply.received())),
         })
     }
 
-    /// As [`send`](Self::send); when the body ends too early, the received part is returned with the error.
+    /// As [`send`](Self::send), but a truncated body is returned together with the error.
     ///
-    /// Not an `async fn`: the request is large, and only what is needed for the reply stays in the future.
+    /// Not an `async fn`: the request is large, and the future needs to keep only the parts for the reply.
     pub(crate) fn send_and_keep(
         &self,
         request: Request,
@@ -174,7 +174,7 @@ impl Http {
             let status = reply.status().as_u16();
             let mut headers = std::mem::take(reply.headers_mut());
             let (body, cut) = if is_secret {
-                // Headers share the memory of the body, which cannot be overwritten as long as they live.
+                // Headers share memory with the body, which cannot be overwritten while they exist.
                 detach(&mut headers);
                 // Boxed, so that the futures of all other requests stay small.
                 Box::pin(gather_and_wipe(reply, limit)).await
@@ -214,13 +214,13 @@ impl Network {
         })
     }
 
-    /// reqwest has no way to close one connection. It keeps one of HTTP/2 as long as the socket is open, and gives all requests to it.
+    /// reqwest cannot close a single connection, and sends all requests over an HTTP/2 connection as long as its socket is open.
     fn leave_pool(&self, number: u64) {
         let old = self.pool.load();
         if old.number != number || !self.options.keep_alive {
             return;
         }
-        // It can be made since it was made before, unless the certificates of the operating system are gone.
+        // This cannot fail, since it succeeded before, unless the operating system's certificates have been removed.
         if let Ok(client) = client(&self.options, self.is_secure, self.https_only) {
             let number = number + 1;
             let new = Arc::new(ConnectionPool { number, client });
@@ -229,7 +229,7 @@ impl Network {
     }
 }
 
-/// Makes a client with a pool of its own.
+/// Builds a client with a new pool.
 fn client(
     options: &HttpOptions,
     is_secure: bool,
@@ -242,7 +242,7 @@ fn client(
         .http2_keep_alive_interval(PING_AFTER)
         .http2_keep_alive_timeout(PING_LIMIT)
         .http2_keep_alive_while_idle(true)
-        // A redirect would carry the token to an address outside the settings.
+        // Following a redirect could send the token to an address outside the settings.
         .redirect(redirect::Policy::none())
         .https_only(https_only)
         .dns_resolver(SystemResolver)
@@ -263,7 +263,7 @@ fn client(
         })
 }
 
-/// Hosts on loopback are not proxied: they may be `http`, and the proxy would read the token.
+/// Loopback hosts are not proxied: they may use `http`, and the proxy could read the token.
 fn proxy_rule(proxy: &Url) -> Result<reqwest::Proxy, Error> {
     match proxy.scheme() {
         "http" | "https" => {}
@@ -271,7 +271,7 @@ fn proxy_rule(proxy: &Url) -> Result<reqwest::Proxy, Error> {
             let what = "SOCKS proxies are not supported: set an http or https proxy";
             return Err(Error::config(what));
         }
-        // reqwest ignores such a proxy.
+        // reqwest would ignore such a proxy.
         _ => return Err(Error::config("the proxy must be an http or https address")),
     }
     let proxy = proxy.clone();
@@ -280,7 +280,7 @@ fn proxy_rule(proxy: &Url) -> Result<reqwest::Proxy, Error> {
     }))
 }
 
-/// Gives each header memory of its own.
+/// Copies each header into its own memory.
 fn detach(headers: &mut HeaderMap) {
     for value in headers.values_mut() {
         if let Ok(copy) = HeaderValue::from_bytes(value.as_bytes()) {
@@ -289,19 +289,19 @@ fn detach(headers: &mut HeaderMap) {
     }
 }
 
-/// What came of a body, and why it ended too early, if it did.
+/// The received body, with an error if it is truncated.
 pub(super) type Gathered = (Bytes, Option<Error>);
 
-/// How often this task yields, until the task of the connection has dropped the last chunk.
+/// The most times this task yields, waiting for the connection's task to drop the last chunk.
 const TURNS: u32 = 64;
 
-/// Gathers a body; without a copy when it comes in one piece.
+/// Collects a body, without copying if it arrives in one chunk.
 pub(super) async fn gather(
     reply: &mut reqwest::Response,
     limit: usize,
     watch: Option<&Watch>,
 ) -> Gathered {
-    // The sender chose the length, so it may reserve no more than the limit.
+    // The sender states the length, so do not reserve more than the limit.
     let announced = announced(reply);
     if announced > limit {
         return (Bytes::new(), Some(too_large()));
@@ -316,7 +316,7 @@ pub(super) async fn gather(
         body = if body.is_empty() {
             chunk
         } else {
-            // Copies the first chunk, and then uses the same memory.
+            // Copies the first chunk, then reuses the same memory.
             let mut longer = BytesMut::from(body);
             longer.reserve(chunk.len().max(announced.saturating_sub(longer.len())));
             longer.extend_from_slice(&chunk);
@@ -329,7 +329,7 @@ pub(super) async fn gather(
     (body, cut)
 }
 
-/// Gathers a body, decompressed. The limit of the decoder is that of what comes out.
+/// Collects and decompresses a body. The decoder limits the output.
 pub(super) async fn gather_and_decode(
     reply: &mut reqwest::Response,
     mut decoder: Decoder,
@@ -353,9 +353,9 @@ pub(super) async fn gather_and_decode(
     (body, cut.or(early))
 }
 
-/// Gathers a body with tokens in it: it is overwritten when it is dropped, and so are the chunks that it came in.
+/// Collects a body with tokens. The body is overwritten when it is dropped, and its chunks once they are copied.
 ///
-/// What TLS, HTTP/2 and the operating system keep of it is out of reach.
+/// Copies in TLS, HTTP/2 and the operating system are out of reach.
 pub(super) async fn gather_and_wipe(mut reply: reqwest::Response, limit: usize) -> Gathered {
     if announced(&reply) > limit {
         return (Bytes::new(), Some(too_large()));
@@ -371,12 +371,12 @@ pub(super) async fn gather_and_wipe(mut reply: reqwest::Response, limit: usize) 
             Err(error) => break Some(error),
         }
     };
-    // All at once: a buffer that grows leaves copies behind.
+    // Allocate once: a growing buffer leaves copies behind.
     let mut body = Zeroizing::new(Vec::with_capacity(length));
     for chunk in &chunks {
         body.extend_from_slice(chunk);
     }
-    // The connection holds the memory of the last chunk. It ends with the reply.
+    // The connection holds the memory of the last chunk until the reply is dropped.
     drop(reply);
     let last = chunks.pop();
     chunks.into_iter().for_each(wipe);
@@ -392,11 +392,11 @@ pub(super) async fn gather_and_wipe(mut reply: reqwest::Response, limit: usize) 
     (Bytes::from_owner(body), cut)
 }
 
-/// Overwrites the memory that a chunk is part of, unless another chunk still uses it: the last one to go wipes all.
+/// Overwrites the memory behind a chunk. If other chunks share it, the last of them overwrites everything.
 fn wipe(chunk: Bytes) {
     if let Ok(mut memory) = chunk.try_into_mut() {
         memory.clear();
-        // Reclaims the place in front of the chunk, where the head of the reply or an earlier chunk was.
+        // Reclaims the memory in front of the chunk, which held the head of the reply or an earlier chunk.
         let _ = memory.try_reclaim(memory.capacity() + 1);
         memory.resize(memory.capacity(), 0);
         memory.as_mut().zeroize();
@@ -405,11 +405,11 @@ fn wipe(chunk: Bytes) {
 
 fn announced(reply: &reqwest::Response) -> usize {
     let length = reply.content_length();
-    // A length beyond what memory can hold is beyond every limit.
+    // A length that does not fit into memory exceeds every limit.
     length.map_or(0, |length| usize::try_from(length).unwrap_or(usize::MAX))
 }
 
-/// The next chunk, if it has no more than so many bytes.
+/// The next chunk, unless it is larger than `left` bytes.
 async fn next(reply: &mut reqwest::Response, left: usize) -> Result<Option<Bytes>, Error> {
     match reply.chunk().await.map_err(failed)? {
         Some(chunk) if chunk.len() > left => Err(too_large()),
@@ -423,9 +423,9 @@ mod tests {
 
     use super::*;
 
-    // On one thread: on several, the connection may go back to the pool a moment after the reply is read.
+    // Single-threaded: with several threads, the connection may return to the pool shortly after the reply is read.
     #[tokio::test]
-    async fn requests_one_after_the_other_share_a_connection_if_it_is_kept_alive() {
+    async fn sequential_requests_share_a_connection_if_it_is_kept_alive() {
         for (keep_alive, length) in [
             (true, 0),
             (true, 100),

@@ -1,4 +1,4 @@
-//! A request, and its reply.
+//! Requests and replies.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -14,7 +14,7 @@ use url::Url;
 
 use crate::error::{Error, ReplyParts};
 
-/// Is called with the beginning of a reply's body each time it grows.
+/// Called with the body received so far, each time it grows.
 pub(crate) type Watch = Arc<dyn Fn(&[u8]) + Send + Sync>;
 
 /// A request; cloning it does not copy the body.
@@ -24,9 +24,9 @@ pub(crate) struct Request {
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
-    /// Body and reply have tokens in them, and are wiped from memory.
+    /// Whether request and reply contain tokens; their bodies are then wiped from memory.
     pub(super) is_secret: bool,
-    /// The time limit for this request, in place of the client's.
+    /// The time limit of this request, instead of the client's.
     pub(crate) timeout: Option<Duration>,
     pub(crate) watch: Option<Watch>,
 }
@@ -85,24 +85,24 @@ impl Reply {
         Some(name.trim().to_ascii_lowercase())
     }
 
-    /// The id that the server gave the request.
+    /// The server's id of the request.
     pub(crate) fn request_id(&self) -> Option<&str> {
         ["x-request-id", "x-correlation-id"]
             .into_iter()
             .find_map(|name| self.headers.get(name)?.to_str().ok())
     }
 
-    /// Whether the body has a content encoding (RFC 9110 section 8.4), so that it cannot be read.
+    /// Whether the body is still encoded (RFC 9110 section 8.4) and therefore unreadable.
     pub(crate) fn is_encoded(&self) -> bool {
         content_encoding(&self.headers).is_some() && !self.body.is_empty()
     }
 
-    /// The error for a reply that is not of the interface.
+    /// The error for a reply that does not come from the interface.
     pub(crate) fn into_error(self) -> Error {
         Error::http(self.received())
     }
 
-    /// The error with the wait that the reply asks for, if trying again may help.
+    /// Adds the wait that the reply demands, if the error is retryable.
     pub(crate) fn with_wait(&self, error: Error, now: SystemTime) -> Error {
         let wait = retry_after(&self.headers, now).filter(|_| error.is_retryable());
         error.with_retry_after(wait)
@@ -123,13 +123,13 @@ impl Reply {
         received
     }
 
-    /// What accessors of an error return of the reply, with the data in it.
+    /// The parts of the reply that an error keeps, with the data in it.
     pub(crate) fn received_with(&self, data: Option<Value>) -> ReplyParts {
         let media_type = self.media_type();
         ReplyParts::new(self.status, media_type.as_deref(), &self.body, data)
     }
 
-    /// Whether it says by a header why a bearer token was refused, as a service must (RFC 6750 section 3).
+    /// Whether a header explains why a bearer token was refused, as the service is required to do (RFC 6750 section 3).
     fn is_challenge(&self) -> bool {
         let mut challenges = self.headers.get_all(WWW_AUTHENTICATE).iter();
         let is_bearer = challenges.any(|challenge| {
@@ -140,8 +140,7 @@ impl Reply {
     }
 }
 
-/// The content encoding (RFC 9110 section 8.4), unless it leaves the body unchanged. Of several, or of one that is not text,
-/// the name is not known.
+/// The content encoding (RFC 9110 section 8.4), if it changes the body; "?" for several encodings, or one with a non-text name.
 pub(super) fn content_encoding(headers: &HeaderMap) -> Option<&str> {
     let mut lines = headers.get_all(CONTENT_ENCODING).iter();
     let (first, second) = (lines.next()?, lines.next());
@@ -154,8 +153,8 @@ pub(super) fn content_encoding(headers: &HeaderMap) -> Option<&str> {
     Some(name).filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case("identity"))
 }
 
-/// `Retry-After` (seconds or an HTTP date, RFC 9110 section 10.2.3), else `x-ratelimit-reset` (seconds since 1970, as Auth0 sends it).
-/// Dates are compared with the server's own clock if the reply has it: `now` may be hours off.
+/// `Retry-After` (seconds or an HTTP date, RFC 9110 section 10.2.3), else `x-ratelimit-reset` (seconds since 1970, as sent by
+/// Auth0). Dates are compared with the server's own clock if the reply has it, because `now` may be hours off.
 pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let now = server_time(headers).unwrap_or(now);
@@ -173,7 +172,7 @@ pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Durati
     Some(until(at))
 }
 
-/// How long a reply may be used by its `Cache-Control`: `max-age`, or zero where it must not be kept (RFC 9111 section 5.2.2).
+/// How long `Cache-Control` allows the reply to be reused: `max-age`, or zero if it must not be stored (RFC 9111 section 5.2.2).
 pub(crate) fn max_age(headers: &HeaderMap) -> Option<Duration> {
     let lines = headers
         .get_all(CACHE_CONTROL)
@@ -195,13 +194,13 @@ pub(crate) fn max_age(headers: &HeaderMap) -> Option<Duration> {
     max_age
 }
 
-/// A whole number of seconds. One that no integer holds is the longest time, not none.
+/// A number of seconds; a number too large for an integer becomes the longest time.
 fn delta_seconds(text: &str) -> Option<Duration> {
     let is_number = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     is_number.then(|| Duration::from_secs(text.parse().unwrap_or(u64::MAX)))
 }
 
-/// The time by the server's own clock (RFC 9110 section 6.6.1).
+/// The server's own time (RFC 9110 section 6.6.1).
 pub(crate) fn server_time(headers: &HeaderMap) -> Option<SystemTime> {
     httpdate::parse_http_date(headers.get(DATE)?.to_str().ok()?.trim()).ok()
 }

@@ -1,13 +1,13 @@
 //! Sends one HTTP request. Only this room uses reqwest.
 //!
-//! [`Http`] is a pool of connections, made from [`HttpOptions`]. A [`Request`] goes out, and a [`Reply`] of any status comes
-//! back; an error means that no complete reply came, and whether the request may have arrived. A test of an application may put an
-//! [`InProcessHandler`] in the place of the network. [`RetryPolicy`],
-//! [`RetryBudget`] and [`Safety`] decide whether it is sent again. A [`Clock`] has the time for all waits, and a test moves it.
+//! [`Http`] is a pool of connections, configured by [`HttpOptions`]. It sends a [`Request`] and returns a [`Reply`] of any
+//! status. An error means that there is no complete reply, and says whether the request may have arrived. Tests of applications
+//! may replace the network by an [`InProcessHandler`]. [`RetryPolicy`], [`RetryBudget`] and [`Safety`] decide whether a request
+//! is sent again. All waits use a [`Clock`], which tests can move.
 //!
-//! [`Http::slot`] waits for a free connection, [`Http::send`] passes the request to reqwest, `chunks` gathers the body (decompressed
-//! by `gzip`, or wiped where it holds tokens), and `failure` names what went wrong, with the time by `server_clock`. Redirects are never followed, and
-//! addresses are `https`, except on loopback (RFC 8252 section 8.3).
+//! [`Http::slot`] waits for a free connection, [`Http::send`] passes the request to reqwest, and `gather` in `http` collects the
+//! body, which `gzip` decompresses. Bodies with tokens are wiped. `failure` describes errors, using the time from `server_clock`.
+//! Redirects are never followed, and addresses must be `https`, except on loopback (RFC 8252 section 8.3).
 
 mod clock;
 mod failure;

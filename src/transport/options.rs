@@ -9,7 +9,7 @@ use super::{InProcessHandler, gzip};
 use crate::error::Error;
 use crate::secret::Secret;
 
-/// How HTTP requests are made: proxy, trusted certificates, time limits, the largest reply.
+/// Settings of the HTTP client: proxy, trusted certificates, time limits, the largest reply.
 ///
 /// ```
 /// use std::time::Duration;
@@ -31,9 +31,9 @@ pub struct HttpOptions {
     pub(super) client_certificate_pem: Option<Secret>,
     pub(super) keep_alive: bool,
     pub(super) max_concurrent_requests: Option<usize>,
-    /// Whether a sender asks for compressed replies.
+    /// Whether requests accept compressed replies.
     pub(crate) gzip: bool,
-    /// Takes the place of the network.
+    /// Replaces the network.
     pub(crate) in_process: Option<InProcessHandler>,
 }
 
@@ -41,9 +41,9 @@ impl Default for HttpOptions {
     fn default() -> Self {
         Self {
             user_agent: concat!("envd-sdk/", env!("CARGO_PKG_VERSION")).to_owned(),
-            // A host that does not answer within this is down or unreachable, also over a satellite link.
+            // A host that takes longer is down or unreachable, even over a satellite link.
             connect_timeout: Duration::from_secs(10),
-            // A question tree, or a page of hundreds of records, may come over a slow rural line.
+            // Allows for a question tree, or a page of hundreds of records, over a slow rural line.
             timeout: Duration::from_secs(60),
             // The largest reply seen in public was under 1 MB; a runaway reply must not fill the memory.
             max_body_bytes: 64 << 20,
@@ -68,52 +68,52 @@ impl HttpOptions {
         #[doc(alias = "timeout")]
         pub fn connect_timeout(limit: Duration) |it| it.connect_timeout = limit;
 
-        /// The time limit for one request with its complete reply; 60 seconds unless set. Retries have a limit of their own.
+        /// The time limit for one request with its complete reply; 60 seconds unless set. Retries have their own limit.
         ///
-        /// After a time-out, later requests use new connections: the old one may be dead. HTTP/2 connections are checked by pings,
-        /// so a request over a dead one fails after 30 seconds.
+        /// After a time-out, later requests use new connections, because the old one may be dead. HTTP/2 connections are checked by
+        /// pings, so a request over a dead connection fails after 30 seconds.
         #[doc(alias = "time limit")]
         pub fn timeout(limit: Duration) |it| it.timeout = limit;
 
-        /// The largest reply that is read, in bytes after decompression; 64 MiB unless set.
+        /// The largest accepted reply, in bytes after decompression; 64 MiB unless set.
         ///
-        /// What becomes of it in memory is limited as well: the lists of the types of this crate take at most 16 MiB or four times
-        /// the text, and a reply with more is [`Protocol`](crate::ErrorKind::Protocol). A type of your own takes what it takes.
+        /// Decoded data is limited as well: lists of this crate's types take at most 16 MiB or four times the text, and a larger
+        /// reply is an error of the kind [`Protocol`](crate::ErrorKind::Protocol). Your own types are not limited.
         pub fn max_body_bytes(limit: usize) |it| it.max_body_bytes = limit;
 
-        /// Sends everything through this proxy, an `http` or `https` address, except requests to hosts on loopback. The
-        /// environment's proxy settings are not read. A proxy of another kind, such as SOCKS, is refused when the client is
-        /// built.
+        /// Sends all requests through this proxy, an `http` or `https` address, except those to loopback hosts. Proxy settings in
+        /// the environment are ignored. For other kinds of proxy, such as SOCKS, building the client fails.
         pub fn proxy(proxy: Url) |it| it.proxy = Some(proxy);
 
-        /// Trusts further certificate authorities, one or more certificates as PEM, beside those of the operating system.
-        /// A text without a certificate is refused when the client is built.
+        /// Trusts further certificate authorities in addition to those of the operating system: one or more certificates as PEM.
+        /// If the text has no certificate, building the client fails.
         ///
-        /// With the feature `rustls`, the first client reads the certificates of the operating system for all in the process; one
+        /// With the feature `rustls`, the first client reads the operating system's certificates for the entire process. A client
         /// with further certificates reads them again.
         #[doc(alias("CA", "TLS", "self-signed"))]
         pub fn extra_root_certificate(pem: impl Into<Vec<u8>>)
             |it| it.extra_roots_pem.push(pem.into());
 
-        /// The certificate by which this client identifies itself to servers that ask for one (mutual TLS), with its private key: a
-        /// PEM text with the client's certificate, further ones up to that of an authority that the server knows, and one
-        /// private key that is not encrypted. A text that is something else is refused when the client is built.
+        /// The certificate that identifies this client to servers that request one (mutual TLS), with its private key. The PEM
+        /// text has the client's certificate, any intermediate certificates up to an authority that the server knows, and one
+        /// unencrypted private key. With any other text, building the client fails.
         ///
-        /// An identity provider may accept it in place of a client secret (`tls_client_auth` and `self_signed_tls_client_auth`, RFC
-        /// 8705 section 2): give these options to [`ProviderBuilder::http`](crate::auth::ProviderBuilder::http) and set no secret.
-        /// Some providers have other addresses for it, and issue tokens that the service accepts over connections with the same
-        /// certificate only: give it to the client as well.
+        /// An identity provider may accept the certificate instead of a client secret (`tls_client_auth` and
+        /// `self_signed_tls_client_auth`, RFC 8705 section 2): pass these options to
+        /// [`ProviderBuilder::http`](crate::auth::ProviderBuilder::http) and set no secret. Some providers use separate addresses
+        /// for this, and issue tokens that the service accepts only over connections with the same certificate; then set it for
+        /// the client as well.
         ///
-        /// Every server of the client that asks for a certificate receives this one, and so does a proxy with an `https` address. The
-        /// text is wiped from memory with the options; the copy that the TLS library reads is not. With the feature `native-tls` the
-        /// key must be PKCS#8 (`BEGIN PRIVATE KEY`); the others read PKCS#1 and SEC 1 as well.
+        /// The certificate is sent to every server that requests one, including a proxy with an `https` address. The text is
+        /// wiped from memory with the options, but not the copy that the TLS library reads. With the feature `native-tls` the key
+        /// must be PKCS#8 (`BEGIN PRIVATE KEY`); the other features also read PKCS#1 and SEC 1.
         ///
         /// ```
         /// # let pem = concat!("-----BEGIN CERTIFICATE-----\n", "-----END CERTIFICATE-----\n");
         /// use envd_sdk::HttpOptions;
         /// use envd_sdk::auth::Provider;
         ///
-        /// // From a file that only this user can read, or from the secret store of the platform.
+        /// // From a file that only this user can read, or from the platform's secret store.
         /// let http = HttpOptions::default().client_certificate(pem);
         /// let provider = Provider::builder("my-client-id")
         ///     .http(http)
@@ -135,12 +135,12 @@ impl HttpOptions {
     }
 
     setters! {
-        /// How many requests a client and those made from it have in transfer at a time; further ones wait for their turn, and
-        /// no longer than the deadline of their call. No limit unless set; 0 is refused when the client is built.
+        /// The most requests in transfer at a time, over a client and all clients made from it. Further requests wait, but not
+        /// beyond the deadline of their call. No limit unless set; with 0, building the client fails.
         ///
-        /// This bounds the connections: on HTTP/1.1 a request takes one for itself, and no more idle ones are kept than this. On
-        /// HTTP/2 one connection carries all requests. A call that waits to be tried again, or for a token, does not count, and
-        /// requests for tokens have no limit.
+        /// This limits connections: on HTTP/1.1 each request uses its own connection, and at most this many idle ones are kept.
+        /// On HTTP/2 a single connection carries all requests. Calls that wait for a retry or for a token do not count, and
+        /// requests for tokens are not limited.
         ///
         /// ```
         /// use envd_sdk::HttpOptions;
@@ -150,11 +150,11 @@ impl HttpOptions {
         #[doc(alias("rate limit", "throttle", "concurrency"))]
         pub fn max_concurrent_requests(limit: usize) |it| it.max_concurrent_requests = Some(limit);
 
-        /// Whether requests ask for replies compressed with gzip; they do unless set. A page of a list shrinks to about an eighth.
+        /// Whether requests accept replies compressed with gzip; on unless set. A page of a list shrinks to about an eighth.
         ///
-        /// Replies are decompressed and checked while they arrive. One that becomes more than 4 MiB and more than 100 times its bytes,
-        /// or has more than 1,000 members, is refused; a server that sends such pages needs `false`. Requests of the token endpoint never ask for it. Only with the
-        /// feature `gzip`, which is on by default.
+        /// Replies are decompressed and checked while they arrive. A reply is refused if it exceeds both 4 MiB and 100 times its
+        /// compressed size, or has more than 1,000 members; set `false` for a server that sends such pages. Requests to the token
+        /// endpoint never accept compression. Available only with the feature `gzip`, which is on by default.
         ///
         /// ```
         /// use envd_sdk::HttpOptions;
@@ -164,13 +164,13 @@ impl HttpOptions {
         #[cfg(feature = "gzip")]
         pub fn gzip(is_requested: bool) |it| it.gzip = is_requested;
 
-        /// One connection a request. For token endpoints: a request on a connection that the server is closing
-        /// may or may not have been processed, and a refresh must not be left in that doubt.
+        /// Uses each connection for one request only. On a connection that the server is closing, it is unclear whether a request
+        /// was processed, and a refresh of tokens must not be left in doubt.
         pub(crate) fn no_keep_alive() |it| it.keep_alive = false;
     }
 }
 
-// Without the address of the proxy, which may hold a password, and the client's certificate and key.
+// Omits the address of the proxy, which may contain a password, and the client's certificate and key.
 debug_shows!(HttpOptions, |it|
     user_agent: it.user_agent,
     connect_timeout: it.connect_timeout,
@@ -184,9 +184,9 @@ debug_shows!(HttpOptions, |it|
     in_process: it.in_process.is_some(),
 );
 
-/// Reads an endpoint address and refuses one that would carry tokens in the clear.
+/// Parses an endpoint's address, and rejects addresses that would send tokens unencrypted.
 pub(crate) fn parse_endpoint(name: &str, address: &str) -> Result<Url, Error> {
-    // The address is not repeated in the message: it may carry credentials.
+    // The message must not repeat the address, which may contain credentials.
     let wrong = |what: &str| Error::config(format!("{name} {what}"));
     let url =
         Url::parse(address).map_err(|source| wrong("is not an address").with_source(source))?;
@@ -201,20 +201,20 @@ pub(crate) fn parse_endpoint(name: &str, address: &str) -> Result<Url, Error> {
     }
 }
 
-/// Whether the address is this machine, by number (RFC 4291 section 2.5.5.2 also writes IPv4 ones as IPv6) or by the
-/// name `localhost`.
+/// Whether the address is this machine: by number (RFC 4291 section 2.5.5.2 maps IPv4 addresses to IPv6) or by the name
+/// `localhost`.
 pub(crate) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(ip)) => ip.is_loopback(),
         Some(Host::Ipv6(ip)) => ip.to_canonical().is_loopback(),
-        // With the dot of a complete name or without.
+        // With or without the trailing dot of a fully qualified name.
         Some(Host::Domain(name)) => matches!(name, "localhost" | "localhost."),
         None => false,
     }
 }
 
-/// Whether the address is of this machine's surroundings, where a cloud keeps its metadata and a company its consoles: a number
-/// that is not reachable from everywhere, or a name below `localhost` (RFC 6761 section 6.3).
+/// Whether the address is on a private network, where clouds keep their metadata and companies their consoles: a number that is
+/// not globally reachable, or a name below `localhost` (RFC 6761 section 6.3).
 pub(crate) fn is_private(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(ip)) => !ip.is_loopback() && is_special_v4(ip),
@@ -222,7 +222,8 @@ pub(crate) fn is_private(url: &Url) -> bool {
             Some(ip) => !ip.is_loopback() && is_special_v4(ip),
             None => !ip.is_loopback() && is_special_v6(ip),
         },
-        // However many dots end it: some resolvers take them for one. The names of this machine itself are left to `is_loopback`.
+        // Any number of trailing dots: some resolvers treat them as one. The names of this machine itself are left to
+        // `is_loopback`.
         Some(Host::Domain(name)) => {
             let name = name.trim_end_matches('.');
             !is_loopback(url) && (name == "localhost" || name.ends_with(".localhost"))
@@ -231,8 +232,8 @@ pub(crate) fn is_private(url: &Url) -> bool {
     }
 }
 
-/// The blocks of the IANA IPv4 Special-Purpose Address Registry (of 2024-10) that are not globally reachable, or no longer (the relays
-/// of 6to4, RFC 7526), and those of multicast (RFC 5771): address and length.
+/// Blocks as address and length: those of the IANA IPv4 Special-Purpose Address Registry (of 2024-10) that are not, or no longer,
+/// globally reachable (the relays of 6to4, RFC 7526), and multicast (RFC 5771).
 const SPECIAL_V4: [([u8; 4], u32); 15] = [
     ([0, 0, 0, 0], 8),
     ([10, 0, 0, 0], 8),
@@ -251,9 +252,9 @@ const SPECIAL_V4: [([u8; 4], u32); 15] = [
     ([240, 0, 0, 0], 4),
 ];
 
-/// The blocks of the IANA IPv6 Special-Purpose Address Registry (of 2024-10) in global unicast, `2000::/3`: protocol assignments
-/// with Teredo, documentation, 6to4. Nothing else is assigned outside of it but to this machine and its surroundings, and to
-/// translations of IPv4.
+/// Blocks of the IANA IPv6 Special-Purpose Address Registry (of 2024-10) within global unicast, `2000::/3`: protocol assignments
+/// with Teredo, documentation, 6to4. Outside that range, only this machine, private networks and translations of IPv4 have
+/// addresses.
 const SPECIAL_V6: [([u16; 2], u32); 4] = [
     ([0x2001, 0], 23),
     ([0x2001, 0xdb8], 32),

@@ -1,18 +1,18 @@
-//! Whether a request is sent again, how often, and how long to wait before.
+//! Decides whether a request is sent again, how often, and after which wait.
 //!
 //! | failure | read | change |
 //! | --- | --- | --- |
-//! | no connection: name look-up, TCP, TLS | again | again: it surely was not sent |
+//! | no connection: name look-up, TCP, TLS | again | again: it was certainly not sent |
 //! | connection lost, time-out or deadline after sending | again | in doubt |
 //! | HTTP 429, or a code for a limit | again | again on 2xx and 4xx: it was refused |
 //! | HTTP 401, or a body to that effect on 2xx and 4xx | once more with a new token | once more: it was refused |
 //! | HTTP 400, 403 and 404 in JSON or XML | error | error: it was refused |
 //! | errors on 2xx and 4xx that name known reasons | error | error: it was refused |
 //! | errors that name no known reason, "Internal server error" | error | in doubt |
-//! | a web page, an empty body, a foreign text, whatever the status | again | in doubt, except on 401, 413 and 429 |
+//! | a web page, an empty body, text of another server, whatever the status | again | in doubt, except on 401, 413 and 429 |
 //! | HTTP 500, 501 and 505 in JSON or XML | error | in doubt |
 //! | HTTP 408, 425 and other 5xx, whatever the body | again | in doubt |
-//! | a reply without the record, a cut reply | error | in doubt |
+//! | a reply without the record, a truncated reply | error | in doubt |
 //!
 //! A change in doubt is not sent again, unless the call is marked as idempotent.
 
@@ -21,11 +21,12 @@ use std::time::Duration;
 
 use crate::error::{Error, ErrorKind, Repr};
 
-/// How often and for how long a call is tried.
+/// How often, and for how long, a call is retried.
 ///
-/// Reads are sent again after transport faults, after a reply that is not of the service (a web page, an empty body), after HTTP
-/// 408, 425 and 5xx but 500, 501 and 505, and when there were too many requests (HTTP 429, or a code to that effect); changes only if they surely did not reach the server or it refused
-/// them. Waits are random up to a limit that doubles ("full jitter").
+/// Reads are retried after transport errors, after replies that are not from the service (a web page, an empty body), after HTTP
+/// 408, 425 and 5xx except 500, 501 and 505, and after rate limiting (HTTP 429, or a code to that effect). Changes are retried
+/// only if they certainly did not reach the server, or if it refused them. Waits are random, up to a limit that doubles each time
+/// ("full jitter").
 ///
 /// ```
 /// use std::time::Duration;
@@ -49,7 +50,7 @@ impl Default for RetryPolicy {
             max_retries: 3,
             base: Duration::from_millis(200),
             cap: Duration::from_secs(10),
-            // Longer than a restart behind a load balancer, and bearable for a user at a screen.
+            // Longer than a restart behind a load balancer, but bearable for a user at a screen.
             deadline: Duration::from_secs(90),
         }
     }
@@ -65,19 +66,19 @@ impl RetryPolicy {
     }
 
     setters! {
-        /// How often a request is sent again at most; 3 unless set.
+        /// The most times a request is sent again; 3 unless set.
         pub fn max_retries(retries: u32) |it| it.max_retries = retries;
 
-        /// The limit of the first wait, doubled for each further one; 200 ms unless set.
+        /// The upper limit of the first wait, which doubles for each further wait; 200 ms unless set.
         pub fn base_wait(base: Duration) |it| it.base = base;
 
-        /// The total time after which nothing is sent again; 90 seconds unless set.
+        /// The total time after which no retry starts; 90 seconds unless set.
         pub fn deadline(limit: Duration) |it| it.deadline = limit;
     }
 
-    /// The wait before the next attempt, or `None` when there is to be none.
+    /// The wait before the next attempt; `None` if there are no further attempts.
     ///
-    /// `attempts` have been made and `elapsed` has passed; `retry_after` is what the server sent.
+    /// `attempts` is the number of attempts so far, `elapsed` the time so far, and `retry_after` the server's value.
     pub(crate) fn next_wait(
         &self,
         attempts: u32,
@@ -91,7 +92,7 @@ impl RetryPolicy {
             .base
             .saturating_mul(1 << (attempts.saturating_sub(1)).min(20))
             .min(self.cap);
-        // The random wait is the minimum: with `Retry-After: 0` all clients would come at once.
+        // The random wait is a minimum: after `Retry-After: 0` all clients would otherwise return at once.
         let wait = limit
             .mul_f64(fastrand::f64())
             .max(retry_after.unwrap_or_default());
@@ -99,9 +100,9 @@ impl RetryPolicy {
     }
 }
 
-/// A client's allowance of retries: an outage must not multiply the load on a server that is down.
+/// A client's budget of retries: an outage must not multiply the load on a failing server.
 ///
-/// Each retry takes one, each success gives back a fifth.
+/// Each retry costs one, and each success earns a fifth.
 #[derive(Debug)]
 pub(crate) struct RetryBudget(AtomicI64);
 
@@ -119,7 +120,7 @@ impl RetryBudget {
     }
 
     pub(crate) fn give_back(&self) {
-        // The store is skipped when it is full, which is nearly always: no cache line bounces between threads.
+        // The budget is nearly always full. Skipping the write avoids moving a cache line between threads.
         if self.0.load(Ordering::Relaxed) < Self::FULL {
             self.0.fetch_add(Self::SUCCESS, Ordering::Relaxed);
         }
@@ -132,14 +133,14 @@ impl Default for RetryBudget {
     }
 }
 
-/// Whether it does harm to carry out a request twice.
+/// Whether a request may be carried out twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Safety {
     /// A read.
     Repeatable,
-    /// A change: sent again only if it surely was not carried out.
+    /// A change: sent again only if it is known not to have been carried out.
     Once,
-    /// A change that does no harm when it is carried out twice.
+    /// A change that does no harm if it is carried out twice.
     Idempotent,
 }
 
@@ -149,11 +150,11 @@ impl Safety {
         error.is_transient() && (self != Self::Once || !self.may_have_applied(error))
     }
 
-    /// Whether a change that failed this way may have been carried out: unless it surely was not sent, or was refused.
+    /// Whether a change that failed this way may have been carried out: true unless it was certainly not sent, or was refused.
     pub(crate) fn may_have_applied(self, error: &Error) -> bool {
         self != Self::Repeatable
             && match error.repr() {
-                // Without a reply; most kinds arise before a request is sent, or after a read.
+                // Without a reply: most kinds arise before a request is sent, or after a read.
                 Repr::Said(kind, _) if *kind != ErrorKind::Protocol => error.was_sent(),
                 _ => !error.is_refusal(),
             }

@@ -1,4 +1,4 @@
-//! The time by the clocks of servers, to tell a clock of this computer that is wrong.
+//! The time on the servers' clocks, to detect a wrong clock on this computer.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime};
@@ -7,17 +7,17 @@ use reqwest::header::HeaderMap;
 
 use super::server_time;
 
-/// That of the server that replied last. One for the process: a clock of this computer that is wrong is wrong for all servers,
-/// so the reply of one explains why the certificate of another is refused.
+/// The clock of the server that replied last. The process needs only one: if this computer's clock is wrong, it differs from all
+/// servers, so one server's reply explains why another's certificate is refused.
 pub(super) static LAST_SERVER: ServerClock = ServerClock(AtomicI64::new(UNKNOWN));
 
-/// The clock of a server: its seconds since 1970 minus those of our monotonic clock.
+/// A server's clock: its seconds since 1970 minus the seconds of our monotonic clock.
 pub(super) struct ServerClock(AtomicI64);
 
 const UNKNOWN: i64 = i64::MIN;
 
 impl ServerClock {
-    /// Reads the `Date` of a reply that came at this monotonic time.
+    /// Sets the clock from the `Date` of a reply received at this monotonic time.
     pub(super) fn set(&self, headers: &HeaderMap, monotonic: Duration) {
         let date = server_time(headers);
         let since = date.and_then(|date| date.duration_since(SystemTime::UNIX_EPOCH).ok());
@@ -27,7 +27,7 @@ impl ServerClock {
         }
     }
 
-    /// What it shows at this monotonic time, if a reply had a `Date`.
+    /// The server's time at this monotonic time; `None` if no reply had a `Date`.
     pub(super) fn now(&self, monotonic: Duration) -> Option<SystemTime> {
         let offset = Some(self.0.load(Ordering::Relaxed)).filter(|offset| *offset != UNKNOWN)?;
         let since = u64::try_from(offset + seconds(monotonic)).ok()?;
@@ -39,7 +39,7 @@ fn seconds(time: Duration) -> i64 {
     i64::try_from(time.as_secs()).unwrap_or_default()
 }
 
-/// How far a clock differs from that of a server, in words. Up to two minutes count as no difference.
+/// Describes how far a clock differs from a server's. Up to two minutes are not a difference.
 pub(super) fn difference(ours: SystemTime, server: SystemTime) -> String {
     const UNITS: [(u64, &str); 3] = [(86_400, "days"), (3_600, "hours"), (60, "minutes")];
     let (seconds, direction) = match ours.duration_since(server) {
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_difference_of_two_clocks_is_said_in_words() {
+    fn the_difference_between_two_clocks_is_put_into_words() {
         for row in rows(
             "
             1000000 | 1000000 | in step with
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_of_a_server_goes_on_after_its_reply() {
+    fn the_clock_of_a_server_keeps_running_after_its_reply() {
         let clock = ServerClock(AtomicI64::new(UNKNOWN));
         let at = Duration::from_secs;
         clock.set(&HeaderMap::new(), at(5));

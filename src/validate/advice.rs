@@ -1,6 +1,6 @@
-//! Advice: what the server is not known to report, and what a person would be asked about.
+//! Advice: values that the server is not known to report, but that a person would query.
 //!
-//! None of it is a finding, and none of it keeps a consignment from being created or submitted.
+//! Advice never blocks creating or submitting a consignment.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::walk::{Instance, Walk};
 use super::{Expected, Finding, QuestionRef, Rule, Severity, answers};
 use crate::model::{AnswerInput, ConsignmentInput, Day, Pic, PicAdvice, QuestionId};
 
-/// How far from today a movement may be. assumed
+/// The most days between today and a movement or declaration. assumed
 const MOST_DAYS: i64 = 183;
 
 /// Advice about the fields, in the order of the input.
@@ -64,7 +64,7 @@ pub(super) fn of_fields(input: &ConsignmentInput, today: Day, advice: &mut Vec<A
     }
 }
 
-/// Advice about the answers that are sent, in the order of the input, and about animals that are missing.
+/// Advice about the answers that are sent, in input order, and about missing animals.
 pub(super) fn of_answers(walk: &Walk<'_>, sent: &ConsignmentInput, advice: &mut Vec<Arc<Finding>>) {
     if walk.found.is_too_large {
         return;
@@ -112,7 +112,7 @@ fn of_answer(
         return Some(about(walk, at, Rule::AnsweredOnce, message));
     }
     let text = answers::text(answer);
-    // The bounds of years judge a year of birth, which is a number and was seen as a date.
+    // A number with year bounds is a year of birth. `Rule::Year` checks it, and full dates have been seen.
     let is_year = question.kind == ItemKind::Number && !question.years.is_none();
     if text.is_empty() || is_year {
         return None;
@@ -126,21 +126,22 @@ fn of_answer(
     Some(about(walk, at, Rule::HeadCount, &message).of_value(text))
 }
 
-/// The questions that count the animals of a row, and those of them with NLIS ear tags and with rumen devices, in public lists.
+/// The questions for the head count of a row, and for the animals in it with NLIS ear tags and with rumen devices. From public
+/// lists.
 const HEAD: &str = "3";
 const HEAD_WITH: [&str; 2] = ["15", "16"];
 
-/// The most animals of a row. assumed
+/// The most animals in a row. assumed
 const MOST_HEAD: u64 = 9_999;
 
-/// What is odd about a number of animals.
+/// What looks odd about a number of animals, if anything.
 fn odd_count(walk: &Walk<'_>, at: Instance, text: &str) -> Option<String> {
     let question = &walk.tree[at.question];
     let id = question.id.as_str();
     if question.kind != ItemKind::Number || id != HEAD && !HEAD_WITH.contains(&id) {
         return None;
     }
-    // Digits that are no number of that size are too many.
+    // A number that does not fit into 64 bits is above the limit as well.
     let count = text.parse().unwrap_or(u64::MAX);
     if text.contains('.') {
         return Some("animals are counted in whole numbers".to_owned());
@@ -157,7 +158,7 @@ fn odd_count(walk: &Walk<'_>, at: Instance, text: &str) -> Option<String> {
     (count > head).then(|| format!("more than the {head} head of the row"))
 }
 
-/// How a text would be written that is no answer of the kind; `None` for one that is.
+/// The correct notation for an answer of this kind; `None` if the text already has it.
 fn expected(kind: ItemKind, text: &str) -> Option<Expected> {
     let like = |is_right: bool, example: &str| {
         (!is_right).then(|| Expected::Example {
@@ -173,7 +174,7 @@ fn expected(kind: ItemKind, text: &str) -> Option<Expected> {
     }
 }
 
-/// Digits, with a point between them or not: nothing that a declaration counts is below zero.
+/// Digits with an optional decimal point; negative numbers make no sense in a declaration.
 fn is_number(text: &str) -> bool {
     let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
     let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());

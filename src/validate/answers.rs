@@ -1,4 +1,4 @@
-//! What an answer says.
+//! Reads the text, the row and the chosen values of an answer.
 
 use std::iter;
 
@@ -11,12 +11,12 @@ pub(super) fn text(answer: &AnswerInput) -> &str {
     answer.value.value().map_or("", String::as_str)
 }
 
-/// The row of an answer; `None` without an index.
+/// The row of an answer; `None` if it has no index.
 pub(super) fn row(answer: &AnswerInput) -> Option<i64> {
     answer.index.value().copied()
 }
 
-/// Whether the answer to a question is this value, or a list of several choices that has it. An empty text is no answer.
+/// Whether an answer is this value, or a list of choices that contains it. An empty text never matches.
 pub(super) fn has_value(text: &str, value: &str, question: &TreeQuestion) -> bool {
     if value.is_empty() || text == value {
         return !value.is_empty();
@@ -26,7 +26,7 @@ pub(super) fn has_value(text: &str, value: &str, question: &TreeQuestion) -> boo
         && chosen(text, &question.choices).any(|part| part == value)
 }
 
-/// The parts of a list with commas. A choice may have commas itself: of those that stand at one place the longest counts.
+/// Splits a comma-separated list. Choices may contain commas themselves; the longest choice at a position wins.
 /// assumed
 pub(super) fn chosen<'a>(text: &'a str, choices: &[Choice]) -> impl Iterator<Item = &'a str> {
     let mut rest = Some(text);

@@ -1,4 +1,4 @@
-//! Findings from the server's errors, the server's errors from findings, and the comparison of two reports.
+//! Converts server errors to findings, and compares two reports.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -16,9 +16,9 @@ use crate::model::{Condition, ServerError, server_path};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Comparison {
-    /// Findings of the mirror that the server did not give.
+    /// Findings of the validator that the server did not report.
     pub only_mirror: Vec<Arc<Finding>>,
-    /// Findings of the server that the mirror did not give.
+    /// Findings of the server that the validator did not report.
     pub only_server: Vec<Arc<Finding>>,
 }
 
@@ -49,8 +49,8 @@ impl fmt::Display for Comparison {
 
 /// Lists the findings that only one report has. Findings match by severity, code, and message regardless of case.
 ///
-/// A message of the mirror repeats at most 60 characters of a value, and nothing of a signature; it matches that of the
-/// server with the whole value.
+/// A message of the validator repeats at most 60 characters of a value, and no part of a signature. It matches the server's
+/// message with the full value.
 ///
 /// ```
 /// use envd_sdk::model::{ConsignmentInput, Day};
@@ -66,7 +66,7 @@ impl fmt::Display for Comparison {
 pub fn compare(mirror: &Report, server: &Report) -> Comparison {
     let mut only_mirror: Vec<&Arc<Finding>> = mirror.findings().iter().collect();
     let mut only_server: Vec<Option<&Arc<Finding>>> = server.findings().iter().map(Some).collect();
-    // The same message first, then a message with an excerpt, so that an excerpt takes no finding from its exact match.
+    // Match exact messages first, so that an excerpt cannot claim a finding that has an exact match.
     let mut same: HashMap<(Severity, &str, String), VecDeque<usize>> = HashMap::new();
     for (position, finding) in server.findings().iter().enumerate() {
         same.entry(key(finding)).or_default().push_back(position);
@@ -102,13 +102,13 @@ pub fn compare(mirror: &Report, server: &Report) -> Comparison {
     }
 }
 
-/// Severity, code and message. Public material spells the same messages in another case.
+/// Severity, code and message. Public material has the same messages with different capitalization.
 fn key(finding: &Finding) -> (Severity, &str, String) {
     let message = finding.message.to_lowercase();
     (finding.severity, &finding.code, message)
 }
 
-/// Whether a message with an excerpt and a message with the whole value are the same otherwise.
+/// Whether a message with an excerpt and a message with the full value are otherwise equal.
 fn is_cut_from(cut: &str, whole: &str) -> bool {
     cut.match_indices(ELLIPSIS).any(|(at, ellipsis)| {
         let (before, after) = cut.split_at(at);
@@ -119,7 +119,7 @@ fn is_cut_from(cut: &str, whole: &str) -> bool {
 }
 
 impl Finding {
-    /// An error of the server as a finding. The name of the operation is left out of the path.
+    /// Converts an error of the server. The path omits the name of the operation.
     ///
     /// ```
     /// use envd_sdk::model::ServerError;
@@ -144,7 +144,7 @@ impl Finding {
             .to_owned();
         let path = server_path(error);
         let question = match path.as_slice() {
-            // The path of a variable has the position of an answer, not a question.
+            // The path of a variable has the position of an answer instead of its question.
             [answers, id, row @ ..] if answers == "answers" && code != "INVALID_VALUE" => {
                 let row = row.first().and_then(|row| row.parse().ok());
                 Some(QuestionRef::new(id.as_str(), row))
@@ -164,12 +164,12 @@ impl Finding {
 }
 
 impl Report {
-    /// The errors of the server as a report, in the server's order.
+    /// Converts the errors of the server to a report, in their order.
     pub fn from_server_errors(errors: &[ServerError]) -> Self {
         let findings = errors.iter().map(Finding::from_server).map(Arc::new);
         Self {
             findings: findings.collect(),
-            // The server has the questions.
+            // The server checks the questions too.
             ..Self::new(QuestionRules::Checked)
         }
     }
@@ -180,7 +180,7 @@ fn rule(condition: Condition, code: &str) -> Rule {
         Condition::EmptyForms => Rule::FormsNotEmpty,
         Condition::UnknownForm => Rule::FormKnown,
         Condition::InvalidVariable => Rule::WireType,
-        // A field of the input that the schema does not have.
+        // A field that the schema does not have.
         Condition::SchemaMismatch if code == "INVALID_VALUE" => Rule::WireType,
         Condition::MixedSpecies => Rule::OneSpecies,
         Condition::InvalidPic => Rule::PicFormat,
@@ -191,7 +191,7 @@ fn rule(condition: Condition, code: &str) -> Rule {
         Condition::Lpag2Rejected => Rule::FormOpen,
         Condition::Question185No => Rule::GoatsWithDevices,
         Condition::FieldRule => match code.rsplit('.').next().unwrap_or_default() {
-            // A PIC in a wrong format is a condition of its own.
+            // A PIC in a wrong format has its own condition.
             "pic" => Rule::PicPresent,
             name => Format::of_field(name).map_or(Rule::Other, Format::rule),
         },
@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_excerpt_is_the_same_as_what_it_was_cut_from() {
+    fn an_excerpt_matches_the_full_message() {
         for (cut, whole, same) in [
             ("Answer: ab… is bad", "Answer: abcd is bad", true),
             ("Answer: ab… is bad", "Answer: ab is bad", true),

@@ -9,7 +9,7 @@ use crate::model::{Question, QuestionId, QuestionType, ValidatorType};
 
 /// The SHA-256 hash of a list of questions: see [`Questionnaire::content_hash`](super::Questionnaire::content_hash).
 ///
-/// `Display` and JSON have it as 64 hexadecimal digits.
+/// `Display` and JSON show it as 64 hexadecimal digits.
 ///
 /// ```
 /// use envd_sdk::validate::{ContentHash, Questionnaire};
@@ -56,10 +56,10 @@ impl<'de> Deserialize<'de> for ContentHash {
     }
 }
 
-/// The content of a list of questions as bytes, which only equal lists share.
+/// The bytes that are hashed: equal exactly for equal lists.
 ///
-/// The bytes are those of what the service sends, not of what this version of the crate understands, so that the hash is
-/// the same in later versions. Null and absent are the same, and so is another order of questions that are displayed alike.
+/// They encode everything that the service sends, including values that this version of the crate does not understand. The hash
+/// is therefore the same in later versions. Null and absent are equal, and so are lists that sort to the same display order.
 #[derive(Debug, Default)]
 pub(super) struct HashedContent(Vec<u8>);
 
@@ -69,7 +69,7 @@ impl HashedContent {
         ContentHash(hash.chain_update(&self.0).finalize().into())
     }
 
-    /// Adds a question without those under it, which come next and name it as their parent by its position.
+    /// Adds a question without its children. They follow, and name their parent by its position.
     pub(super) fn add(&mut self, question: &Question, parent: Option<usize>) {
         let parent = parent.and_then(|parent| u32::try_from(parent).ok());
         self.0.extend(parent.unwrap_or(u32::MAX).to_le_bytes());
@@ -104,7 +104,7 @@ impl HashedContent {
         }
     }
 
-    /// The length comes first, so that no text can pass for two.
+    /// A length prefix, so that two adjacent texts cannot be read as one.
     fn text(&mut self, text: Option<&str>) {
         self.count(text.map_or(usize::MAX, str::len));
         self.0.extend(text.unwrap_or_default().as_bytes());

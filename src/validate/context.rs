@@ -1,4 +1,4 @@
-//! The day, the account and the user for the rules, and the reading of what the specification leaves open.
+//! The facts that the rules need (day, account, user), and the choices between readings of the specification.
 
 use crate::model::{AccountId, Accreditations, Day, UserDetails};
 
@@ -11,11 +11,11 @@ pub enum Operation {
     /// A new consignment; forms must be open on the day (spec 9.3, 9.4).
     #[default]
     Create,
-    /// A change to a record that exists; it may have forms that can no longer be created.
+    /// A change to an existing record; its forms may be closed for new consignments.
     Update,
 }
 
-/// The facts beside the consignment that the rules need: the day, the account and the user.
+/// Facts outside the consignment that the rules need: the day, the account and the user.
 ///
 /// A rule whose fact is missing is not checked.
 ///
@@ -34,13 +34,13 @@ pub struct Context {
     pub(super) today: Day,
     pub(super) operation: Operation,
     pub(super) account_pic: Option<String>,
-    /// `None` when nothing is known of the user.
+    /// `None` if nothing is known about the user.
     pub(super) accreditations: Option<Accreditations>,
     pub(super) advice: bool,
 }
 
 impl Context {
-    /// Rules as they are on this day, for a new consignment of an unknown user.
+    /// The rules of this day, for a new consignment and without facts about the user.
     pub fn on(today: Day) -> Self {
         Self {
             today,
@@ -51,9 +51,9 @@ impl Context {
         }
     }
 
-    /// As [`on`](Self::on), with the [accreditations](UserDetails::accreditations_of) that count for an account of the user.
+    /// As [`on`](Self::on), with the [accreditations](UserDetails::accreditations_of) that the user has for an account.
     ///
-    /// The user details do not have the PIC of an account (spec 2.8): set [`account_pic`](Self::account_pic) where it is known.
+    /// User details do not include the PIC of an account (spec 2.8): set [`account_pic`](Self::account_pic) if you know it.
     ///
     /// ```
     /// # equipment::example(async {
@@ -84,26 +84,27 @@ impl Context {
         #[must_use]
         pub fn operation(operation: Operation) |it| it.operation = operation;
 
-        /// The PIC of the selected LPA account: the origin must have the same (spec 7.2).
+        /// The PIC of the selected LPA account: the origin must have the same PIC (spec 7.2).
         #[must_use]
         pub fn account_pic(pic: impl Into<String>) |it| it.account_pic = Some(pic.into());
 
-        /// The accreditations of the user, which [`of`](Self::of) takes from the user details: a form of a program that the user is not accredited for is an error (spec 1.3).
+        /// The accreditations of the user, which [`of`](Self::of) takes from the user details. A form of a program that the user is
+        /// not accredited for is an error (spec 1.3).
         ///
         /// Forms of the LPA program need `lPA`, EUC1 also `eU`, LPAHRG0 also `hRG` (spec 2.8, 9.3), MSAC1 `mSA`, and those of
-        /// the NFAS program `nFAS`. Only an accreditation that is false makes a form an error, except `hRG`, which
-        /// must be true. See [`Policy::accreditations_are_advice`](super::Policy::accreditations_are_advice).
+        /// the NFAS program `nFAS`. A form is an error only if an accreditation is false; `hRG`, however, must be true.
+        /// See [`Policy::accreditations_are_advice`](super::Policy::accreditations_are_advice).
         #[must_use]
         pub fn accreditations(accreditations: &Accreditations)
             |it| it.accreditations = Some(accreditations.clone());
 
-        /// Whether to collect advice; off unless set. It is about answers that do not count, and about what a person would be
-        /// asked: a head count of "two dozen", no animals, a movement years ago, a PIC that looks mistyped.
+        /// Whether to collect advice; off unless set. Advice covers answers that are ignored, and values that a person would query:
+        /// a head count of "two dozen", no animals, a movement years ago, a PIC that looks mistyped.
         #[must_use]
         pub fn advice(wanted: bool) |it| it.advice = wanted;
     }
 }
-/// The reading of what the specification leaves open; the documentation of this module describes the default.
+/// Choices where the specification is open; the documentation of this module describes the defaults.
 ///
 /// ```
 /// use envd_sdk::model::{AnswerInput, ConsignmentInput, FormType, PartyInput, Question};
@@ -115,7 +116,7 @@ impl Context {
 ///         {"id": "30", "forms": ["LPAC1"], "type": "STRING",
 ///          "triggers": [{"questionId": "20", "value": "bought"}]}]"#,
 /// )?;
-/// // Question 20 does not apply any more, but its answer is still there.
+/// // Question 20 no longer applies, but its answer is still there.
 /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
 /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination)
 ///     .answer(AnswerInput::new("17", "Yes"))
@@ -136,18 +137,19 @@ pub struct Policy {
 
 impl Policy {
     setters! {
-        /// Whether an answer to a question that no longer applies, because one above it or its trigger has changed, still
-        /// triggers others; it does not unless set. assumed: the specification does not say.
+        /// Whether a stale answer still triggers other questions, after a change to its parent or trigger made its own question not
+        /// apply. Off unless set. assumed: the specification does not say.
         ///
-        /// Answers to questions of other forms never count, and [`prune`](super::Questionnaire::prune) keeps what counts.
+        /// Answers to questions of other forms never trigger anything. [`prune`](super::Questionnaire::prune) keeps stale answers
+        /// that trigger others.
         #[must_use]
         pub fn stale_answers_count(count: bool) |it| it.stale_answers_count = count;
 
-        /// Whether a form that the user is not accredited for is advice and no error. assumed: spec 1.3 says that a user creates
-        /// forms only of programs that they are accredited to, but shows an accreditation that the server looks at for LPAHRG0
+        /// Whether a form that the user is not accredited for is advice instead of an error. assumed: spec 1.3 says that users
+        /// create forms only of programs that they are accredited for, but shows the server checking an accreditation for LPAHRG0
         /// only.
         ///
-        /// [`validate_fields`](super::validate_fields) has no policy; there, leave the accreditations out of the context.
+        /// [`validate_fields`](super::validate_fields) takes no policy; there, leave the accreditations out of the context.
         #[must_use]
         pub fn accreditations_are_advice(advice: bool) |it| it.accreditations_are_advice = advice;
     }

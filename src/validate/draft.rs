@@ -1,4 +1,4 @@
-//! Reads a consignment from JSON of any shape: a value of the wrong type is a finding at its path, the rest is read.
+//! Reads a consignment from JSON of any shape. A value of the wrong type becomes a finding at its path; the rest is read.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -14,7 +14,7 @@ use crate::model::{ConsignmentInput, QuestionId};
 /// The type of a consignment in the schema (spec 2.1).
 const CONSIGNMENT: &str = "CreateOrSaveConsignmentInput";
 
-/// By type of the schema that has fields: the fields with their types.
+/// The fields of each object type of the schema, with their types.
 static FIELDS: LazyLock<HashMap<&str, Vec<(&str, &str)>>> = LazyLock::new(|| {
     let mut fields: HashMap<_, Vec<_>> = HashMap::new();
     let lines = COORDINATES.lines().filter_map(|line| line.split_once(' '));
@@ -29,22 +29,22 @@ static FIELDS: LazyLock<HashMap<&str, Vec<(&str, &str)>>> = LazyLock::new(|| {
     fields
 });
 
-/// A consignment as far as it could be read, and what could not.
+/// The readable part of a consignment, and findings for the rest.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ReadInput {
-    /// What could be read; what could not is absent.
+    /// The consignment; values that could not be read are absent.
     pub(super) input: ConsignmentInput,
-    /// A finding for each value that does not fit, with its path.
+    /// A finding at the path of each value that does not fit.
     pub(super) findings: Vec<Finding>,
-    /// The questions of answers whose text could not be read; `None` for an answer of which not even that is known.
+    /// The questions whose answers could not be read; `None` if the question id could not be read either.
     unread: Vec<Option<QuestionId>>,
 }
 
 impl ReadInput {
     /// Reads the JSON of `CreateOrSaveConsignmentInput`. It never fails.
     ///
-    /// The server's schema cannot take a value of the wrong type, such as a number where a text is expected, and no field
-    /// that it does not have (spec 7.2). assumed: the messages, after those of unknown forms.
+    /// The server's schema rejects values of the wrong type, such as a number instead of a text, and unknown fields (spec 7.2).
+    /// assumed: the messages, modelled on those about unknown forms.
     pub(super) fn read(value: &Value) -> Self {
         let mut reader = InputReader {
             path: Vec::new(),
@@ -52,7 +52,7 @@ impl ReadInput {
         };
         let read = reader.read(value, CONSIGNMENT);
         Self {
-            // What is left has the types of the input, so that reading it does not fail.
+            // All remaining values have the types of the input, so deserializing cannot fail.
             input: read
                 .and_then(|read| serde_json::from_value(read).ok())
                 .unwrap_or_default(),
@@ -61,7 +61,7 @@ impl ReadInput {
         }
     }
 
-    /// Puts what could not be read in front of what is wrong with the rest.
+    /// Puts the values that could not be read in front of the other findings.
     pub(super) fn report(self, report: Report) -> Report {
         let mut refused = self.findings;
         refused.extend(forms::refused_values(&self.input));
@@ -69,7 +69,7 @@ impl ReadInput {
     }
 }
 
-/// As [`validate_fields`](super::validate_fields), for JSON that may not even have the shape of a consignment.
+/// As [`validate_fields`](super::validate_fields), for JSON that may not have the shape of a consignment.
 pub fn validate_fields_json(input: &Value, context: &Context) -> Report {
     let draft = ReadInput::read(input);
     let mut report = Report::new(QuestionRules::NoQuestionsLoaded);
@@ -93,7 +93,7 @@ fn unread(input: &Value, findings: &[Finding]) -> Vec<Option<QuestionId>> {
         .collect()
 }
 
-/// What a type of the schema takes that has no fields. A row is a whole number; 1.0 is none.
+/// The values that a scalar type of the schema accepts. A row is a whole number, so 1.0 is rejected.
 fn scalar(name: &str) -> (Expected, fn(&Value) -> bool) {
     match name {
         "Boolean" => (Expected::YesOrNo, Value::is_boolean),
@@ -107,18 +107,18 @@ fn list_of(wanted: &str) -> Option<&str> {
     Some(wanted.strip_prefix('[')?.trim_end_matches(['!', ']']))
 }
 
-/// Where the reader is, and what it found.
+/// The reader's position, and its findings so far.
 struct InputReader {
     path: Vec<String>,
     findings: Vec<Finding>,
 }
 
 impl InputReader {
-    /// The parts of a value that have the expected type.
+    /// Keeps the parts of a value that have the expected type.
     fn read(&mut self, value: &Value, wanted: &str) -> Option<Value> {
         if let Some(item) = list_of(wanted) {
             let Value::Array(values) = value else {
-                // GraphQL takes a single value for a list of one.
+                // GraphQL accepts a single value as a list of one.
                 return Some(self.read(value, item).into_iter().collect());
             };
             let items = values.iter().enumerate().filter_map(|(position, value)| {
@@ -201,7 +201,7 @@ impl InputReader {
             .push(Finding::schema(Rule::WireType, self.path.clone(), message).expecting(expected));
     }
 
-    /// The path as the server writes it.
+    /// The path in the server's notation.
     fn variable(&self) -> String {
         let names = self.path.iter().map(|name| match name.parse::<usize>() {
             Ok(position) => format!("[{position}]"),
@@ -211,7 +211,7 @@ impl InputReader {
     }
 }
 
-/// The beginning of a text as it is, of anything else as JSON; lists and objects only by their kind.
+/// The start of a text, or of the JSON of another scalar. Lists and objects are not shown, only their kind.
 fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => excerpt(text).into_owned(),
@@ -221,7 +221,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// The paths of all fields, with a first position in each list.
+/// The paths of all fields; lists have the position 0.
 #[cfg(test)]
 pub(super) fn input_paths() -> Vec<Vec<String>> {
     let mut paths = Vec::new();

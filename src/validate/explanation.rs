@@ -1,4 +1,4 @@
-//! Why a question applies, or why it does not.
+//! Explains why a question applies or not.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use super::walk::{HiddenBy, Instance, Walk};
 use super::{QuestionRef, Questionnaire, answers};
 use crate::model::{ConsignmentInput, QuestionId};
 
-/// Why a question applies, or what keeps it from doing so. `Display` is a text of it.
+/// Why a question applies or not. `Display` puts it into words.
 ///
 /// From [`Questionnaire::explain`](super::Questionnaire::explain).
 ///
@@ -31,22 +31,22 @@ pub enum Explanation {
     Applies,
     /// No question has this id.
     Unknown,
-    /// It appears in none of the forms, or a question above it does not.
+    /// The question, or one above it, is on none of the forms.
     OtherForms,
-    /// The row has no answer.
+    /// The row does not exist.
     NoSuchRow,
     /// A question above it does not apply.
     ParentHidden(QuestionRef),
     /// The question above it has no answer.
     ParentUnanswered(QuestionRef),
-    /// No answer that counts has one of the values; the first trigger of which this is so.
+    /// The first trigger that is not met: no answer that counts has one of its values.
     TriggerNotMet {
-        /// The question on which it depends; empty where the trigger names none.
+        /// The question it depends on; empty if the trigger names none.
         source: QuestionId,
-        /// The values that will do.
+        /// The values that meet the trigger.
         values: Vec<String>,
     },
-    /// There is too much to judge: see [`Rule::Size`](super::Rule::Size).
+    /// The list or the answers are too large to check: see [`Rule::Size`](super::Rule::Size).
     TooLarge,
     /// It depends on itself, through triggers and questions above, so it never applies.
     Cycle,
@@ -71,21 +71,21 @@ impl fmt::Display for Explanation {
     }
 }
 
-/// Where an answer stands, and why its question applies or not.
+/// The question of an answer, and why it applies or not.
 ///
 /// From [`Questionnaire::explain_answers`], whose page has an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExplainedAnswer {
-    /// Its question, in its row if it stands in one. There are two where the id stands outside rows as well, and never none: an
-    /// answer without a question is named by its own id and row.
+    /// The question, with its row if it is inside a section. There are two if questions inside and outside sections share the id.
+    /// Never empty: an answer without a question has its own id and row here.
     pub questions: Vec<QuestionRef>,
-    /// Why that applies or not, as [`Questionnaire::explain`] says it.
+    /// Why the question applies or not, as [`Questionnaire::explain`] returns it.
     pub explanation: Explanation,
 }
 
 impl Questionnaire {
-    /// As [`explain`](Self::explain), for each answer of an input in its order. The input is judged once.
+    /// As [`explain`](Self::explain), for every answer in input order. The input is checked only once.
     ///
     /// ```
     /// use envd_sdk::model::{AnswerInput, ConsignmentInput, FormType, PartyInput, Question};
@@ -131,7 +131,7 @@ impl Questionnaire {
     }
 }
 
-/// Of several questions with the id, the first that applies, else the first of the forms.
+/// If several questions share the id: the first that applies, else the first on the forms.
 pub(super) fn explain(walk: &Walk<'_>, id: &QuestionId, row: Option<i64>) -> Explanation {
     let with_id = walk.tree.with(Some(id)).iter();
     let mut instances = with_id.map(|question| Instance::new(*question, row));

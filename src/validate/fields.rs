@@ -1,4 +1,4 @@
-//! The fields of a consignment, its parties and its declaration (spec 2.1 to 2.3).
+//! Checks the fields of a consignment, its parties and its declaration (spec 2.1 to 2.3).
 
 use super::format::Format;
 use super::forms::NamedForms;
@@ -12,10 +12,10 @@ use crate::model::{
     Maybe, PartyInput,
 };
 
-/// Whether rangeland goats have devices: the question of LPAHRG0 that spec 2.6 names.
+/// The question of LPAHRG0 whether rangeland goats have devices (spec 2.6).
 pub(super) const DEVICES_QUESTION: &str = "185";
 
-/// Checks everything that needs no questions.
+/// Checks everything that does not need a list of questions.
 ///
 /// ```
 /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
@@ -77,7 +77,7 @@ fn check_party(party: &PartyInput, name: &str, pic_required: bool, report: &mut 
     check_address(party.address.value(), &[name, "address"], report);
 }
 
-/// The origin PIC is that of the selected LPA account (spec 7.2). A text that is no PIC has a finding already.
+/// The origin PIC must be that of the selected LPA account (spec 7.2). A malformed PIC already has a finding.
 fn check_account(input: &ConsignmentInput, context: &Context, report: &mut Report) {
     if let (Some(pic), Some(own)) = (input.origin.pic.value(), &context.account_pic)
         && Format::Pic.accepts(pic)
@@ -116,7 +116,7 @@ fn check_declaration(declaration: &DeclarationInput, report: &mut Report) {
     check_address(declaration.address.value(), &path, report);
 }
 
-/// Checks texts below a path; absent and null are fine. A code is built only for a finding.
+/// Checks the text fields below a path; absent and null are valid. The code is built only for a finding.
 fn check_texts<const N: usize>(
     path: &[&str],
     texts: [(&str, &Maybe<String>); N],

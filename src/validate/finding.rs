@@ -1,4 +1,4 @@
-//! One thing that is wrong, in one shape for the mirror and for the server, and what would be right.
+//! Findings, from the validator or the server, with their rule and the correct value.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::Sentences;
 use super::format::excerpt;
 use crate::model::{Day, OneLine, QuestionId, Severity, input_path};
 
-/// What would have been right, where the rule has a parameter: see [`Finding::expected`](super::Finding::expected).
+/// The correct value, if the rule defines one: see [`Finding::expected`](super::Finding::expected).
 ///
 /// `Display` is plain English; [`Sentences::expected`] has other languages.
 ///
@@ -31,40 +31,40 @@ use crate::model::{Day, OneLine, QuestionId, Severity, input_path};
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum Expected {
-    /// A text of so many characters, not bytes ([`Rule::MaxLength`](super::Rule::MaxLength)).
+    /// A text of at most this many characters, not bytes ([`Rule::MaxLength`](super::Rule::MaxLength)).
     Characters {
-        /// The longest that will do.
+        /// The maximum length.
         at_most: usize,
     },
-    /// One of some values ([`Rule::State`](super::Rule::State), [`Rule::Acceptable`](super::Rule::Acceptable)).
+    /// One of these values ([`Rule::State`](super::Rule::State), [`Rule::Acceptable`](super::Rule::Acceptable)).
     OneOf {
-        /// The values, in the order of display.
+        /// The values, in display order.
         values: Vec<String>,
-        /// What people see of the values, one by one; empty where that is the same.
+        /// The names to show for the values, in the same order; empty if they are the values.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         names: Vec<String>,
     },
     /// A day, month or year within bounds ([`Rule::Year`](super::Rule::Year)).
     Years {
-        /// The first year that will do.
+        /// The first accepted year.
         from: Option<i32>,
-        /// The last year that will do.
+        /// The last accepted year.
         to: Option<i32>,
-        /// The last day that will do: today, where the future is excluded.
+        /// The last accepted day: today, if the future is excluded.
         until: Option<Day>,
     },
-    /// The same, written as it should be ([`Rule::Date`](super::Rule::Date), [`Rule::Time`](super::Rule::Time),
+    /// The same value in the correct notation ([`Rule::Date`](super::Rule::Date), [`Rule::Time`](super::Rule::Time),
     /// [`Rule::DateTime`](super::Rule::DateTime)).
     Corrected {
-        /// The value to be entered.
+        /// The corrected value.
         value: String,
     },
-    /// A text in a form of which this is an example.
+    /// A text in the format of this example.
     Example {
-        /// A value of that form.
+        /// A valid value.
         value: String,
     },
-    /// A text; this and the next four belong to [`Rule::WireType`](super::Rule::WireType).
+    /// A text. This and the next four are for [`Rule::WireType`](super::Rule::WireType).
     Text,
     /// A whole number.
     WholeNumber,
@@ -74,7 +74,7 @@ pub enum Expected {
     List,
     /// An object: fields with values.
     Fields,
-    /// Another day of creation ([`Rule::FormOpen`](super::Rule::FormOpen)).
+    /// A day on which the form can be created ([`Rule::FormOpen`](super::Rule::FormOpen)).
     Created {
         /// The first day on which the form can be created.
         from: Option<Day>,
@@ -84,7 +84,7 @@ pub enum Expected {
 }
 
 impl Expected {
-    /// One of some values that people see as they are.
+    /// One of these values, shown unchanged.
     pub(super) fn one_of(values: impl IntoIterator<Item = impl ToString>) -> Self {
         Self::OneOf {
             values: values.into_iter().map(|value| value.to_string()).collect(),
@@ -94,13 +94,13 @@ impl Expected {
 }
 
 impl fmt::Display for Expected {
-    /// What would be right, in plain English.
+    /// The correct value in plain English.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&Sentences::default().expected(self))
     }
 }
 
-/// Which rule is broken.
+/// The rule that a finding is about.
 ///
 /// ```
 /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
@@ -116,15 +116,15 @@ impl fmt::Display for Expected {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Rule {
-    /// At least one form (spec 2.1, 7.2).
+    /// There is at least one form (spec 2.1, 7.2).
     FormsNotEmpty,
-    /// Only known forms (spec 7.2).
+    /// All forms are known (spec 7.2).
     FormKnown,
-    /// Only known states of a consignment (spec 3.1).
+    /// The status is known (spec 3.1).
     StatusKnown,
-    /// A value has the kind that the field takes: a text, a number, a list (spec 2.1 to 2.4, 7.2).
+    /// A value has the type of its field: a text, a number, a list (spec 2.1 to 2.4, 7.2).
     WireType,
-    /// Forms of one species (spec 2.1).
+    /// All forms are for one species (spec 2.1).
     OneSpecies,
     /// The form can be created on this day (spec 9.3, 9.4).
     FormOpen,
@@ -136,9 +136,9 @@ pub enum Rule {
     PicFormat,
     /// The origin has the PIC of the account (spec 7.2).
     PicOfAccount,
-    /// At most so many characters (spec 8).
+    /// A text is not too long (spec 8).
     MaxLength,
-    /// Four digits, 1000 to 9999 (spec 2.2).
+    /// A postcode has four digits, 1000 to 9999 (spec 2.2).
     Postcode,
     /// A state or territory (spec 2.2).
     State,
@@ -160,13 +160,14 @@ pub enum Rule {
     Required,
     /// The answer is one of the acceptable ones (spec 2.4).
     Acceptable,
-    /// The year of the answer is in bounds (spec 2.6).
+    /// The year of the answer is within bounds (spec 2.6).
     Year,
-    /// Advice: the form is named once.
+    /// Advice: no form is named twice.
     FormOnce,
     /// Advice (public: the PIC pages of `guide::sources`): the first character of a PIC names a state or territory.
     PicState,
-    /// Advice (public: the PIC pages): the other characters of a PIC are as its state makes them, by [`Pic::advice`](crate::model::Pic::advice).
+    /// Advice (public: the PIC pages): the other characters of a PIC follow the pattern of its state; see
+    /// [`Pic::advice`](crate::model::Pic::advice).
     PicForm,
     /// Advice (assumed): the animals go to another property.
     PicsDiffer,
@@ -174,32 +175,32 @@ pub enum Rule {
     DayNear,
     /// Advice (assumed): the declaration is accepted.
     DeclarationAccepted,
-    /// Advice (assumed): the first section with rows that no answer hides lists the animals, and has a row.
+    /// Advice (assumed): the first section without triggers lists the animals, and has a row.
     RowsPresent,
-    /// Advice (assumed): an answer is written as its question type says: a number such as 24, a date, a time, a month.
+    /// Advice (assumed): an answer has the notation of its question type: a number such as 24, a date, a time, a month.
     AnswerForm,
-    /// Advice (assumed): a row counts at least one animal and at most 9,999, and no more of them with ear tags or rumen devices.
+    /// Advice (assumed): a row has 1 to 9,999 animals, and no more ear tags or rumen devices than animals.
     HeadCount,
-    /// Advice: the question applies.
+    /// Advice: the question of an answer applies.
     AnswerApplies,
-    /// Advice: the question exists.
+    /// Advice: the question of an answer exists.
     QuestionKnown,
-    /// Advice: one answer to a question, or one in a row.
+    /// Advice: a question has one answer, or one in each row.
     AnsweredOnce,
-    /// Questions, rows and choices are few enough to be judged. The limits are this crate's: see the [module](crate::validate).
+    /// Questions, rows and choices are few enough to check. The limits are those of this crate: see the [module](crate::validate).
     Size,
-    /// Another error of the server.
+    /// Any other error of the server.
     Other,
 }
 
 impl Rule {
-    /// Whether the rule is about the forms, also where the server names no field.
+    /// Whether the rule is about the forms, even if the server names no field.
     fn is_about_forms(self) -> bool {
         matches!(self, Self::OneSpecies | Self::FormOpen | Self::Accredited)
     }
 }
 
-/// The texts of a question in the list of questions.
+/// The texts that the list of questions has for a question.
 ///
 /// In [`Finding::question_text`].
 ///
@@ -225,7 +226,7 @@ impl Rule {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct QuestionText {
-    /// The text of the question; empty where it has none.
+    /// The text of the question; may be empty.
     pub text: String,
     /// A longer explanation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -240,7 +241,7 @@ pub struct QuestionText {
 
 /// A question, with its row if it is inside a REPEATABLE question.
 ///
-/// An id alone, or an id with a row, can be given where one is expected.
+/// Functions that expect one accept an id, or an id with a row.
 ///
 /// ```
 /// use envd_sdk::validate::QuestionRef;
@@ -273,9 +274,10 @@ impl fmt::Display for QuestionRef {
     }
 }
 
-/// One thing that is wrong with a consignment.
+/// One problem with a consignment.
 ///
-/// `Display` is the message on one line, with control characters escaped. `Debug` leaves the texts out, because they repeat what the user entered.
+/// `Display` is the message on one line, with control characters escaped. `Debug` omits the texts, which repeat what the user
+/// entered.
 ///
 /// ```
 /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
@@ -295,43 +297,43 @@ impl fmt::Display for QuestionRef {
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Finding {
-    /// How much it matters.
+    /// The severity.
     pub severity: Severity,
-    /// The rule that is broken.
+    /// The broken rule.
     pub rule: Rule,
-    /// Where, as names, without the name of the operation; empty when the consignment as a whole is meant.
+    /// The location as a list of names, without the name of the operation; empty for the consignment itself.
     pub path: Vec<String>,
     /// The server's Code: the dotted path of the field, or empty (spec 7.2).
     pub code: String,
-    /// The text for people, in the server's words where the specification shows them.
+    /// The message, in the server's words if the specification shows them.
     ///
-    /// Of a value that the user entered the mirror repeats at most 60 characters, and nothing of a signature; an ellipsis
-    /// stands for the rest. Messages of the server are complete.
+    /// Messages of the validator repeat at most 60 characters of a value that the user entered, and no part of a signature; an
+    /// ellipsis marks the rest. Messages of the server are complete.
     pub message: String,
-    /// A longer text, where the server gives one.
+    /// A longer text, if the server gives one.
     pub description: Option<String>,
-    /// The question, where the finding is about an answer.
+    /// The question, if the finding is about an answer.
     pub question: Option<QuestionRef>,
-    /// The position of its row among those that are left, from 1, as people count: the numbers of rows have gaps once one was
-    /// removed. `None` outside rows, and in findings of the server.
+    /// The position of its row among the remaining rows, from 1. It differs from the index once a row was removed. `None` outside
+    /// rows, and in findings of the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row_number: Option<usize>,
-    /// What would be right, where the rule shows it.
+    /// The correct value, if the rule defines one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<Expected>,
-    /// The value that is wrong, as far as [`message`](Self::message) repeats it; `None` in findings of the server.
+    /// The wrong value, truncated as in [`message`](Self::message); `None` in findings of the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
-    /// The texts of the question, where a list of questions is loaded.
+    /// The texts of the question, if a list of questions is loaded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question_text: Option<Box<QuestionText>>,
 }
 
 impl Finding {
-    /// An error at a field; its path is its code, cut at the dots.
+    /// An error in a field; its path is its code, split at the dots.
     pub(super) fn field(rule: Rule, code: impl Into<String>, message: impl Into<String>) -> Self {
         let code = code.into();
-        // An array field ends in [] in the code (spec 7.2), not in the path.
+        // The code of an array field ends in [] (spec 7.2), its path does not.
         let names = code.split('.').map(|name| name.trim_end_matches("[]"));
         Self {
             path: names.map(str::to_owned).collect(),
@@ -340,7 +342,7 @@ impl Finding {
         }
     }
 
-    /// An error about the consignment as a whole.
+    /// An error about the consignment itself.
     pub(super) fn whole(rule: Rule, message: impl Into<String>) -> Self {
         Self {
             severity: Severity::Error,
@@ -357,9 +359,9 @@ impl Finding {
         }
     }
 
-    /// A value that the server's schema cannot take: it stops there (spec 7.2).
+    /// A value that the server's schema cannot take. The server stops there (spec 7.2).
     ///
-    /// The server names the place in the message only; it is the path here.
+    /// The server gives the location only in its message; the path has it here.
     pub(super) fn schema(rule: Rule, path: Vec<String>, message: String) -> Self {
         Self {
             code: "INVALID_VALUE".to_owned(),
@@ -391,13 +393,13 @@ impl Finding {
         self
     }
 
-    /// Makes this advice: the server is not known to report it.
+    /// Turns this into advice: the server is not known to report it.
     pub(super) fn advice(mut self) -> Arc<Self> {
         self.severity = Severity::Advice;
         Arc::new(self)
     }
 
-    /// Keeps the beginning of the value that is wrong.
+    /// Records the start of the wrong value.
     pub(super) fn of_value(mut self, value: &str) -> Self {
         self.value = Some(excerpt(value).into_owned());
         self
@@ -408,10 +410,9 @@ impl Finding {
         self
     }
 
-    /// The field of the input that this is about, from the input down, so that a form can mark it; empty when it is about
-    /// no single field.
+    /// The field of the input to mark in a form, from the root of the input; empty if there is no single field.
     ///
-    /// The path is the server's, which has older names for some fields; see
+    /// [`path`](Self::path) has the server's names, some of which are older than those of the input; see
     /// [`ServerError::input_path`](crate::model::ServerError::input_path).
     ///
     /// ```
@@ -434,7 +435,7 @@ impl Finding {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // It may repeat a text of the list or of the user.
+        // The message may repeat text of the list or of the user.
         write!(f, "{}", OneLine(&self.message))
     }
 }

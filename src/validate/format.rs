@@ -1,4 +1,4 @@
-//! What the text of a field must look like (spec 2.1 to 2.3), and the server's message about one that does not.
+//! The text formats of fields (spec 2.1 to 2.3), and the server's message about a text in a wrong format.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::model::{Day, Jurisdiction, Pic};
 /// The format of the text of a field.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Format {
-    /// At most so many characters. Characters are counted, not bytes.
+    /// The most characters (not bytes).
     MaxLength(usize),
     Pic,
     /// Four digits, 1000 to 9999.
@@ -29,7 +29,7 @@ pub(super) enum Format {
 }
 
 impl Format {
-    /// The format of the field with this last name. No two fields of one name differ in format.
+    /// The format of a field by the last part of its path; fields of the same name share a format.
     pub(super) fn of_field(name: &str) -> Option<Self> {
         Some(match name {
             "name" | "fullName" | "line1" => Self::MaxLength(300),
@@ -65,7 +65,7 @@ impl Format {
 
     pub(super) fn accepts(self, text: &str) -> bool {
         match self {
-            // A text has at most as many characters as bytes, so hardly any is counted.
+            // A text has at most as many characters as bytes, so counting is rarely necessary.
             Self::MaxLength(max) => text.len() <= max || text.chars().count() <= max,
             Self::Pic => Pic::has_format(text),
             Self::Postcode => {
@@ -87,10 +87,10 @@ impl Format {
         }
     }
 
-    /// The error about a text that the format does not accept.
+    /// The error about a text in a wrong format.
     pub(super) fn finding(self, code: String, text: &str) -> Finding {
         let value = match self {
-            // Nothing of a signature is repeated.
+            // A signature never appears in a message.
             Self::Base64 => Cow::Owned(ELLIPSIS.to_string()),
             _ => excerpt(text),
         };
@@ -139,14 +139,14 @@ impl Format {
         })
     }
 
-    /// The text without what was pasted around it, if that is all that is wrong.
+    /// The trimmed text, if that makes it valid.
     fn correct_edges(self, text: &str) -> Option<String> {
         let text = trimmed(text);
         self.accepts(text).then(|| text.to_owned())
     }
 }
 
-/// Whether a text is numbers of two digits with colons between them, each below its limit.
+/// Whether a text consists of two-digit numbers separated by colons, each below its limit.
 pub(super) fn is_clock(text: &str, limits: &[u8]) -> bool {
     let mut numbers = text.split(':');
     let in_limit = |limit: &u8| {
@@ -157,8 +157,8 @@ pub(super) fn is_clock(text: &str, limits: &[u8]) -> bool {
     limits.iter().all(in_limit) && numbers.next().is_none()
 }
 
-/// The date that a text most likely means, as yyyy-MM-dd: the year first or last, the day before the month where the year is
-/// last, and the last day of a month for one beyond it.
+/// The date that a text most likely means, as yyyy-MM-dd. The year may be first or last; if it is last, the day precedes the
+/// month. A day beyond the end of a month becomes its last day.
 fn correct_date(text: &str) -> Option<String> {
     let numbers: Option<Vec<u32>> = trimmed(text)
         .splitn(3, ['-', '/', '.', ' '])
@@ -184,7 +184,7 @@ fn correct_time(text: &str) -> Option<String> {
     is_clock(&time, &[24, 60]).then_some(time)
 }
 
-/// The date and time that a text without a zone most likely means. Leaving out a zone would move the time.
+/// The date and time that a text most likely means. A text with a zone is not corrected: dropping the zone would move the time.
 fn correct_date_time(text: &str) -> Option<String> {
     let (date, time) = trimmed(text).split_once(['T', ' '])?;
     let seconds = time.split([':', '.']).nth(2).unwrap_or("00");
@@ -196,9 +196,9 @@ fn correct_date_time(text: &str) -> Option<String> {
     Format::DateTime.accepts(&corrected).then_some(corrected)
 }
 
-/// RFC 5321 without a domain literal, at a domain of at least two labels. assumed
+/// RFC 5321 without domain literals; the domain has at least two labels. assumed
 fn is_email(text: &str) -> bool {
-    // The parts are checked one by one, because parsing the whole would copy it. A quoted local part may hold an @.
+    // The parts are checked separately, because parsing the entire address would copy it. A quoted local part may contain an @.
     text.rsplit_once('@').is_some_and(|(local, domain)| {
         domain.contains('.')
             && !domain.starts_with('[')
@@ -207,8 +207,8 @@ fn is_email(text: &str) -> bool {
     })
 }
 
-/// 6 to 15 digits (E.164 allows 15), with spaces, dashes, dots and brackets anywhere: six make a short national number,
-/// such as 131114. After a plus stands the code of a country, so at least 7. assumed
+/// 6 to 15 digits (E.164 allows 15), with spaces, dashes, dots and brackets anywhere. Short national numbers such as 131114 have
+/// six. After a plus comes the country code, so at least 7. assumed
 fn is_phone(text: &str) -> bool {
     let international = text.strip_prefix('+');
     let least = if international.is_some() { 7 } else { 6 };
@@ -218,20 +218,20 @@ fn is_phone(text: &str) -> bool {
     (least..=15).contains(&digits) && rest.iter().all(is_part)
 }
 
-/// RFC 4648 section 4 with padding (spec 2.3). Public records have a data URI: an input made from one leaves its prefix out.
+/// RFC 4648 section 4 with padding (spec 2.3). Public records have a data URI; an input made from such a record drops the prefix.
 ///
-/// Not by the crate base64: it has only decoders, so checking a signature would copy it.
+/// The crate base64 has only decoders: checking a signature with it would copy it.
 fn is_base64(text: &str) -> bool {
     let bare = text.strip_suffix("==").or(text.strip_suffix('='));
     let is_digit = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/');
     text.len().is_multiple_of(4) && bare.unwrap_or(text).bytes().all(is_digit)
 }
 
-/// Stands for what a message leaves out.
+/// Marks text that a message omits.
 pub(super) const ELLIPSIS: char = '…';
 
-/// What a message repeats of a value: the first 60 characters, with an ellipsis if there are more. Characters that are not shown are
-/// named, or the message would show a value that looks right.
+/// The part of a value that a message may repeat: the first 60 characters, then an ellipsis if there are more. Invisible
+/// characters are shown by code point; otherwise the value would look correct.
 pub(super) fn excerpt(value: &str) -> Cow<'_, str> {
     if value.chars().any(is_hidden) {
         let shown = value.chars().take(60).map(|character| {

@@ -1,4 +1,4 @@
-//! Forms: whether they exist, go together, can be created on this day and by this user (spec 1.3, 2.7, 2.8, 7.2, 9).
+//! Checks the forms: known, compatible, open on this day, and allowed for this user (spec 1.3, 2.7, 2.8, 7.2, 9).
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::{Context, Expected, Finding, Operation, Policy, Report, Rule};
 use crate::model::{Accreditations, ConsignmentInput, ConsignmentStatus, FormType, Program};
 use crate::profile::FurtherForm;
 
-/// The forms that somebody names: this crate, a profile, a list of questions.
+/// The forms known outside this crate: from a profile, and from a list of questions.
 #[derive(Clone, Copy, Default)]
 pub(super) struct NamedForms<'a> {
     pub(super) further: &'a [FurtherForm],
@@ -28,7 +28,7 @@ impl NamedForms<'_> {
             || self.questions.is_some_and(|tree| tree.names_form(form))
     }
 
-    /// What the profile says is newer than what this crate does.
+    /// Facts about a form. The profile may be newer than this crate, so its values take precedence.
     fn facts(&self, form: &FormType) -> FurtherForm {
         let mut facts = self.further(form).cloned().unwrap_or_default();
         facts.species = facts.species.or(form.species());
@@ -39,8 +39,7 @@ impl NamedForms<'_> {
     }
 }
 
-/// States that the server's schema cannot take. After one of them the server looks at nothing else (spec 7.2; assumed: as for
-/// forms).
+/// A status that the server's schema cannot take. The server then checks nothing else (spec 7.2; assumed: as it does for forms).
 pub(super) fn refused_values(input: &ConsignmentInput) -> Vec<Finding> {
     let status = input.status.value().filter(|status| !status.is_known());
     let refused = status.map(|status| {
@@ -55,7 +54,7 @@ pub(super) fn refused_values(input: &ConsignmentInput) -> Vec<Finding> {
     refused.into_iter().collect()
 }
 
-/// Checks the forms together, then each of them once.
+/// Checks the forms together, then each distinct form.
 pub(super) fn check(
     input: &ConsignmentInput,
     context: &Context,
@@ -65,7 +64,7 @@ pub(super) fn check(
 ) {
     let forms = &input.forms;
     if forms.is_empty() {
-        // The species follows from the forms, so it is missing too.
+        // The species follows from the forms, so the server reports it as missing too.
         let no_species = "invalid type, expected String but got Null";
         let no_form = "array item count 0 is less than minimum count of 1";
         for (code, message) in [("species", no_species), ("programs", no_form)] {
@@ -84,7 +83,7 @@ pub(super) fn check(
             report.findings.extend(closed.map(Arc::new));
         }
     }
-    // Without the accreditations of a user these rules are not checked.
+    // Without the user's accreditations these rules are not checked.
     if let Some(known) = &context.accreditations {
         for form in distinct(forms) {
             let program = named.facts(form).program;
@@ -93,7 +92,7 @@ pub(super) fn check(
     }
 }
 
-/// A form is named once, and is one that somebody knows: it may be newer than all of them, or a mistake.
+/// Advises on forms named twice, and on forms unknown to the crate, the profile and the list: newer, or mistyped.
 pub(super) fn advise(forms: &[FormType], named: NamedForms<'_>, advice: &mut Vec<Arc<Finding>>) {
     for (position, form) in forms.iter().enumerate() {
         if !named.has(form) {
@@ -142,18 +141,18 @@ fn closed(form: &FormType, facts: &FurtherForm, context: &Context) -> Option<Fin
     }))
 }
 
-/// When an accreditation that the user may lack refuses a form.
+/// When a missing accreditation makes a form an error.
 #[derive(Clone, Copy)]
 enum FormRefusal {
-    /// The user does not have it.
+    /// The service states that the user does not have it.
     WhenFalse,
-    /// The form is refused unless the service states that the user has it (spec 2.8, 9.3).
+    /// The service does not state that the user has it (spec 2.8, 9.3).
     UnlessTrue,
-    /// The specification ties the form to no such accreditation.
+    /// Never: the specification does not require the accreditation for the form.
     Never,
 }
 
-/// A user creates forms only of programs that they are accredited to.
+/// Users create forms only of the programs that they are accredited for.
 fn check_accreditation(
     (form, program): (&FormType, Option<Program>),
     known: &Accreditations,

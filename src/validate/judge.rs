@@ -1,4 +1,4 @@
-//! Whether the answers to the questions that apply are right (spec 2.4, 2.6, 7.2).
+//! Checks the answers to the questions that apply (spec 2.4, 2.6, 7.2).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::walk::{self, Instance, Walk};
 use super::{Context, Expected, Finding, QuestionRules, Report, Rule, Severity, Unchecked};
 use crate::model::Day;
 
-/// Question by question, row by row; rows that a form has opened are judged once something in them is answered.
+/// Checks each question in each row. A row that a form opened is checked once it has an answer.
 pub(super) fn check(walk: &Walk<'_>, context: &Context, report: &mut Report) {
     if walk.found.is_too_large {
         report.push(walk::too_large());
@@ -21,7 +21,7 @@ pub(super) fn check(walk: &Walk<'_>, context: &Context, report: &mut Report) {
     let tree = walk.tree;
     let mut is_devices_reported = false;
     for finding in &mut report.findings {
-        // Question 185 of rangeland goats was judged with the fields: it needs no list of questions.
+        // Question 185 of rangeland goats was checked with the fields, because that needs no list of questions.
         if let Some(question) = &finding.question {
             is_devices_reported = true;
             if let Some(position) = tree.with(Some(&question.id)).first() {
@@ -58,8 +58,8 @@ pub(super) fn check(walk: &Walk<'_>, context: &Context, report: &mut Report) {
     }
 }
 
-/// A choice is one of the acceptable answers; for several choices the whole text, or each part between commas. A question
-/// of an unknown type may be a choice of several. assumed
+/// A choice must be one of the acceptable answers. For multiple choices, either the full text or each comma-separated part must
+/// be; questions of an unknown type may be multiple choices too. assumed
 fn is_acceptable(question: &TreeQuestion, text: &str) -> bool {
     let is_choice = |text: &str| question.choices.iter().any(|choice| choice.value == text);
     match question.kind {
@@ -80,7 +80,7 @@ struct AskedQuestion<'a> {
 }
 
 impl AskedQuestion<'_> {
-    /// Checks the answers in this row.
+    /// Checks the answers to the question in this row.
     fn check(&self, context: &Context, is_reported: bool, found: &mut Vec<Arc<Finding>>) {
         if !self.question.takes_answers() {
             return;

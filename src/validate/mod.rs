@@ -1,34 +1,35 @@
 //! Checks a consignment before it is sent, by the rules that the server applies (spec 2, 7.2, 7.3, 8, 9).
 //!
-//! A [`Questionnaire`] is a list of questions that was read once, as a tree. A [`Finding`] is one thing that is wrong, a
-//! [`Report`] has all findings about a consignment. A [`Form`] is a consignment while it is filled in. A *row* is a set of
-//! answers inside a REPEATABLE question, which is a *section* on a screen.
+//! A [`Questionnaire`] is a list of questions, read once into a tree. A [`Finding`] is one problem, and a [`Report`] has all
+//! findings about a consignment. A [`Form`] is a consignment that is being filled in. A *row* is one set of answers inside a
+//! REPEATABLE question, which is called a *section* on a screen.
 //!
-//! All checks go one way: the fields are checked; a walk over the questions decides by forms, questions above and triggers which
-//! of them apply in which rows; findings, items of a form, explanations and superfluous answers are read from it.
+//! Every check takes one path. First the fields are checked. Then a walk over the questions decides which of them apply, and in
+//! which rows, from the forms, the parent questions and the triggers. Findings, form items, explanations and superfluous answers
+//! are all read from that walk.
 //!
-//! The validator mirrors the server and blocks nothing: no other part of the crate calls it. A finding is an error or a warning
-//! only where the specification shows that the server gives one, with the server's message; everything else is advice, separate
-//! and off by default. It reads no clock and no network: today is an argument.
+//! The validator mirrors the server but enforces nothing: no other part of the crate calls it. A finding is an error or a warning
+//! only where the specification shows that the server reports one, and it has the server's message. Everything else is advice,
+//! which is listed separately and is off by default. The validator reads neither clock nor network: today is an argument.
 //!
 //! | task | see |
 //! | --- | --- |
 //! | check the fields without a list of questions | [`validate_fields`], [`validate_fields_json`] |
 //! | check fields and answers | [`Questionnaire::validate`], [`Report`], [`Finding`] |
-//! | check JSON of any shape, each value of the wrong type at its path | [`Questionnaire::validate_json`] |
-//! | say in a plain sentence what is wrong and what is right, in English or another language | [`Finding::sentence`], [`Sentences`] |
+//! | check JSON of any shape, and report each value of the wrong type at its path | [`Questionnaire::validate_json`] |
+//! | explain a finding in a plain sentence, in English or another language | [`Finding::sentence`], [`Sentences`] |
 //! | show a form while it is filled in | [`Questionnaire::form`], [`Form`], [`Item`], [`SavedForm`] |
-//! | ask about what the server does not refuse and looks odd: "two dozen" head, no animals, a mistyped PIC | [`Context::advice`], [`Report::advice`] |
+//! | query odd values that the server accepts: "two dozen" head, no animals, a mistyped PIC | [`Context::advice`], [`Report::advice`] |
 //! | list the questions that apply, with reasons, and count the answered ones | [`Form::items`], [`Item::descendants`], [`Form::progress`] |
-//! | say why a question, or that of an answer, does not apply | [`Questionnaire::explain`], [`explain_answers`](Questionnaire::explain_answers), [`Explanation`] |
-//! | take a form over to a newer list of questions | [`Questionnaire::adopt`] |
+//! | explain why a question does not apply | [`Questionnaire::explain`], [`Questionnaire::explain_answers`], [`Explanation`] |
+//! | move a form to a newer list of questions | [`Questionnaire::adopt`] |
 //! | remove stale answers | [`Questionnaire::prune`] |
-//! | show a form in a front end in another language | [`Form::items`], which serialize |
-//! | show errors of the server in the same way | [`Finding::from_server`], [`Report::from_server_errors`] |
+//! | show a form in a front end written in another language | [`Form::items`], which serialize |
+//! | show server errors in the same way | [`Finding::from_server`], [`Report::from_server_errors`] |
 //! | find where the validator and the server differ | [`compare`], [`Comparison`] |
-//! | set the facts and readings that the rules need | [`Context`], [`Policy`] |
+//! | set the facts that the rules need, and choose between readings of the specification | [`Context`], [`Policy`] |
 //!
-//! What a report can say, by example:
+//! A report by example:
 //!
 //! ```
 //! use envd_sdk::model::{AnswerInput, ConsignmentInput, Day, FormType, PartyInput, Question};
@@ -82,50 +83,49 @@
 //!
 //! # What blocks
 //!
-//! The rules, and what a broken one keeps the consignment from ([`Report::can_create`], [`Report::ready_to_submit`],
+//! The rules, and the step that a broken rule blocks ([`Report::can_create`], [`Report::ready_to_submit`],
 //! [`Form::blockers`]):
 //!
 #![doc = include_str!("rules.md")]
 //!
-//! The server may class a rule otherwise than the validator: any error blocks creating, and any warning about a known rule
-//! blocks submitting.
+//! The server may classify a rule differently: any error blocks creating, and any warning about a known rule blocks submitting.
 //!
 //! # What is assumed
 //!
-//! Where the specification is open, the validator assumes:
+//! Where the specification leaves something open, the validator assumes:
 //!
-//! * Of several triggers, any value of one source question is enough, and all source questions must match. Answers of a
-//!   question that does not apply do not count; [`Policy`] can change that.
+//! * Triggers on the same source question are alternatives: any of their values will do. All source questions must match.
+//!   Answers to questions that do not apply are ignored; [`Policy`] can change that.
 //! * A question inside a `REPEATABLE` question looks for the answer to its trigger in its own row first, then anywhere else.
-//!   The rows are the indexes that answers below the REPEATABLE question have; answers without an index make a row too,
-//!   because the samples of section 2.4 show null. Outside of rows an index does not matter.
-//! * A child without triggers applies when the question above it applies and is answered; headings and REPEATABLE
-//!   questions need no answer for that. A child that names no forms has those of the question above.
-//! * Questions 23, 24 and 87 are no part of LPAG3, even if a list still names them for it (spec 2.6, 9.4).
-//! * Of a question of an unknown type the validators and acceptable answers that are known count; it may be a choice of
-//!   several.
+//!   The rows are the indexes of the answers below the REPEATABLE question. Answers without an index form a row too, because
+//!   the samples of section 2.4 show null. Outside rows, an index is ignored.
+//! * A child without triggers applies when its parent applies and is answered. Headings and REPEATABLE questions count as
+//!   answered. A child that names no forms inherits those of its parent.
+//! * Questions 23, 24 and 87 are not part of LPAG3, even if a list still names them for it (spec 2.6, 9.4).
+//! * For a question of an unknown type, the known validators and the acceptable answers still apply. It may take several
+//!   choices.
 //! * Questions that depend on each other never apply ([`Explanation::Cycle`]).
-//! * An answer to a `MULTIPLE_CHOICE` question may be a list with commas, and there may be several answers. Of choices that
-//!   have commas themselves the longest counts that stands in the list.
-//! * An empty text is no answer: it triggers nothing, and what is required is still missing.
-//! * Second 60 is invalid: RFC 3339 has leap seconds, the format of spec 2.3 does not mention them.
-//! * A phone number has 6 to 15 digits, after a plus at least 7.
-//! * A form of a program for which the accreditation of the user is known to be false is an error (spec 1.3); [`Policy`] can
-//!   make it advice.
-//! * Question 185 of LPAHRG0 without an answer leaves a draft valid, with a warning, but nothing can be created from it.
-//! * At a value that the server's schema cannot take the server stops: what else is wrong is in [`Report::not_judged`].
+//! * The answer to a `MULTIPLE_CHOICE` question may be a comma-separated list, and there may be several answers. If choices
+//!   contain commas themselves, the longest matching choice wins.
+//! * An empty text does not count as an answer: it triggers nothing, and a required question is still unanswered.
+//! * Second 60 is invalid: RFC 3339 allows leap seconds, but the format in spec 2.3 does not mention them.
+//! * A phone number has 6 to 15 digits; with a leading plus, at least 7.
+//! * A form is an error if the user is known not to be accredited for its program (spec 1.3); [`Policy`] can make it advice.
+//! * Without an answer to question 185, an LPAHRG0 draft is valid with a warning, but it cannot be created.
+//! * The server stops at a value that its schema rejects; the remaining problems are in [`Report::not_judged`].
 //!
 //! # Limits
 //!
-//! Questions come from a server, and rows, choices, triggers and repeated ids multiply each other. A list beyond any
-//! declaration is refused with an error of the rule [`Rule::Size`] and not judged: more than 100,000 questions, or 64 levels of them,
-//! or a million steps, of which a question in a row and an answer take ten, and one more for each of their choices and triggers. (The
-//! sample list has 175 questions on 3 levels, at most 16 in a row.) Up to there work grows as questions and answers do.
+//! The server supplies the questions, and rows, choices, triggers and repeated ids multiply. A list far larger than any real
+//! declaration gets an error of the rule [`Rule::Size`], and the answers are not checked. The limits are 100,000 questions,
+//! 64 levels and a million steps. A question in a row takes ten steps, and so does an answer, plus one for each of its choices
+//! and triggers. (The sample list has 175 questions on 3 levels, at most 16 in a row.) Below the limits, the work is proportional
+//! to the number of questions and answers.
 //!
 //! # Speed
 //!
-//! A list is read once and walked with the answers of each consignment, in some microseconds for a list of the service. A form
-//! judges everything again after each change; `cargo bench --bench validate` measures both.
+//! A list is read once. Checking a consignment against a list of the service takes some microseconds. A form checks everything
+//! again after each change; `cargo bench --bench validate` measures both.
 
 mod advice;
 mod answers;

@@ -1,14 +1,14 @@
-//! Removes the answers that count for nothing.
+//! Removes answers to questions that do not apply.
 
 use std::collections::HashSet;
 
 use super::walk::{Instance, Walk};
 use crate::model::{AnswerInput, ConsignmentInput};
 
-/// The positions of the answers that count for nothing. An answer to an unknown id counts: the list may be old.
+/// The positions of answers that are ignored. Answers to unknown ids are kept, because the list may be old.
 pub(super) fn superfluous(walk: &Walk<'_>) -> HashSet<usize> {
     let mut given = walk.found.given.clone();
-    // An answer counts where it counts for one of the questions with its id.
+    // If several questions share the id, one of them is enough.
     let sources = sources(walk);
     let (counting, others): (Vec<_>, Vec<_>) = given
         .iter()
@@ -20,7 +20,7 @@ pub(super) fn superfluous(walk: &Walk<'_>) -> HashSet<usize> {
     for (_, position) in counting {
         superfluous.remove(&position);
     }
-    // An answer that alone makes a row stays, although its question does not apply: the row would go with it.
+    // Keep an answer that alone creates a row, even if its question does not apply: otherwise the row would vanish with it.
     given.sort_by_key(|(_, position)| (superfluous.contains(position), *position));
     let mut rows = HashSet::new();
     for (answered, position) in given {
@@ -31,13 +31,13 @@ pub(super) fn superfluous(walk: &Walk<'_>) -> HashSet<usize> {
     superfluous
 }
 
-/// Whether the question applies, or triggers others although it does not apply.
+/// Whether the question applies, or its stale answer still triggers others.
 fn counts(walk: &Walk<'_>, answered: Instance, sources: &HashSet<usize>) -> bool {
     walk.applies(answered)
         || walk.is_on_forms(answered.question) && sources.contains(&answered.question)
 }
 
-/// The questions whose answers may trigger others although they do not apply.
+/// The questions whose stale answers may trigger others.
 fn sources(walk: &Walk<'_>) -> HashSet<usize> {
     if !walk.tree.policy.stale_answers_count {
         return HashSet::new();
@@ -49,7 +49,7 @@ fn sources(walk: &Walk<'_>) -> HashSet<usize> {
         .collect()
 }
 
-/// Notes the REPEATABLE questions that have a row by an answer; true when one that applies had none before.
+/// Records the rows that this answer creates. True if one of them is new and applies.
 fn makes_row(walk: &Walk<'_>, answered: Instance, rows: &mut HashSet<Instance>) -> bool {
     if !walk.is_on_forms(answered.question) {
         return false;
@@ -60,7 +60,7 @@ fn makes_row(walk: &Walk<'_>, answered: Instance, rows: &mut HashSet<Instance>) 
     new.count() > 0
 }
 
-/// Removes the answers at these positions, and returns them in the order of the input.
+/// Removes the answers at these positions and returns them in input order.
 pub(super) fn remove(input: &mut ConsignmentInput, positions: &HashSet<usize>) -> Vec<AnswerInput> {
     let Some(answers) = input.answers.value_mut() else {
         return Vec::new();

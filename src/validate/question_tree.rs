@@ -1,5 +1,5 @@
-//! A list of questions as it is read once, to be walked with the answers of many consignments; in which order they are evaluated,
-//! and the cycles that no order fits.
+//! A list of questions, read once for many consignments: the tree, the order of evaluation, and the questions that depend on
+//! themselves.
 
 use std::collections::{HashMap, HashSet};
 use std::iter;
@@ -18,79 +18,79 @@ use crate::model::{
     ValidatorType,
 };
 
-/// Questions that are removed from LPAG3, also where a list still names them for it (spec 2.6, 9.4).
+/// Questions removed from LPAG3, even if a list still names them for it (spec 2.6, 9.4).
 const NOT_OF_LPAG3: [&str; 3] = ["23", "24", "87"];
 
-/// How deep questions may be nested, so that recursion can follow them. The sample list has 3 levels.
+/// The deepest nesting, so that recursion is safe. The sample list has 3 levels.
 const MOST_LEVELS: usize = 64;
 
-/// The sample list has 175.
+/// The longest list. The sample list has 175 questions.
 const MOST_QUESTIONS: usize = MOST_STEPS / STEPS_OF_A_QUESTION;
 
-/// The most steps to judge a consignment, far above any declaration: the sample list needs some thousands with all its answers.
+/// The most steps that checking a consignment may take. The sample list takes some thousands with every question answered.
 pub(super) const MOST_STEPS: usize = 1_000_000;
 
-/// The steps that a question in a row counts for, beside its choices and triggers: a finding about it takes memory.
+/// The steps that a question in a row takes, in addition to its choices and triggers: a finding about it needs memory.
 const STEPS_OF_A_QUESTION: usize = 10;
 
-/// A list of questions as a tree, and in which order to evaluate them.
+/// A list of questions as a tree, with the order of evaluation.
 #[derive(Debug, Default)]
 pub(super) struct QuestionTree {
     pub(super) policy: Policy,
-    /// In display order, each directly before those below it.
+    /// In display order: each question directly before its descendants.
     questions: Vec<TreeQuestion>,
-    /// Several questions have one id where a question differs between forms.
+    /// An id may appear several times, if a question differs between forms.
     by_id: HashMap<QuestionId, Vec<usize>>,
-    /// Each question after all that it depends on.
+    /// Each question after everything that it depends on.
     pub(super) order: Vec<usize>,
     /// The questions that depend on themselves.
     pub(super) cyclic: HashSet<usize>,
-    /// Whether the list is too long or too deep, or has too many triggers to follow; then nothing is judged.
+    /// Whether the list is too long, too deep or has too many triggers. Then nothing is checked.
     pub(super) is_too_large: bool,
     content: HashedContent,
-    /// Computed at the first use: SHA-256 takes longer than everything else here.
+    /// Computed on first use: SHA-256 takes longer than everything else here.
     hash: OnceLock<ContentHash>,
 }
 
-/// A question with what the rules need of it.
+/// A question, reduced to what the rules need.
 #[derive(Debug)]
 pub(super) struct TreeQuestion {
-    /// Empty where it has none.
+    /// Empty if the question has no id.
     pub(super) id: QuestionId,
     pub(super) parent: Option<usize>,
-    /// The position after those below it.
+    /// The position after its last descendant.
     pub(super) end: usize,
-    /// The outermost REPEATABLE question above: the question is answered in each of its rows.
+    /// The outermost REPEATABLE ancestor: the question is answered in each of its rows.
     pub(super) rows_of: Option<usize>,
     forms: Arc<[FormType]>,
     pub(super) kind: ItemKind,
     pub(super) read_only: bool,
-    /// Whether an answer must be given when it applies. What is only presentation is never required.
+    /// Whether the question must be answered when it applies. Read-only questions and headings are never required.
     pub(super) required: bool,
     pub(super) years: Years,
     pub(super) choices: Vec<Choice>,
     pub(super) triggers: Vec<TriggerGroup>,
-    /// The steps that each answer to it takes, and each row that it stands in.
+    /// The steps for each answer, and for each row that has the question.
     pub(super) steps: usize,
-    /// The same for each row of other sections that its triggers look at.
+    /// Further steps for each row of other sections that its triggers read.
     pub(super) steps_of_other_rows: usize,
     /// Rules that cannot be checked.
     pub(super) unchecked: Vec<String>,
     pub(super) text: QuestionText,
-    /// The service's text for a missing answer.
+    /// The service's message for a missing answer.
     pub(super) required_message: Option<String>,
-    /// By validator of years: what it lets pass, and the service's text where an answer does not.
+    /// The years that each validator accepts, with the service's message for other years.
     pub(super) year_messages: Vec<(Years, Option<String>)>,
-    /// The finding that its answer is missing, outside rows. Lists of what is missing are long and are made again and again.
+    /// The finding for a missing answer outside rows. It is cached because drafts have many, and they are checked after each edit.
     pub(super) missing: OnceLock<Arc<Finding>>,
 }
 
-/// Triggers of one question on the same source: any of the values will do. assumed
+/// The triggers of a question on one source question: any of the values will do. assumed
 #[derive(Debug)]
 pub(super) struct TriggerGroup {
-    /// `None` where the trigger names no question, so that it is never met.
+    /// `None` if the trigger names no question; it is then never met.
     pub(super) source: Option<QuestionId>,
-    /// The questions with that id.
+    /// The positions of the questions with that id.
     pub(super) sources: Vec<usize>,
     pub(super) values: Vec<EcoString>,
 }
@@ -102,7 +102,7 @@ pub(super) struct TriggerGroup {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum ItemKind {
-    /// A heading, or a text to read: no answer.
+    /// A heading or an explanatory text: no answer.
     Display,
     /// A section that is answered row by row: [`Item::rows`](super::Item::rows).
     Rows,
@@ -124,7 +124,7 @@ pub enum ItemKind {
     Month,
     /// A picture.
     Image,
-    /// A type of question that this version of the crate does not know: best presentation as a text.
+    /// A type of question that this version of the crate does not know; show it as a text.
     Unknown,
 }
 
@@ -134,14 +134,14 @@ pub enum ItemKind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Choice {
-    /// What is sent as the answer.
+    /// The value to send as the answer.
     pub value: String,
-    /// What people see; the value where the server gives no name.
+    /// The text to show; the value if the server gives no name.
     pub name: String,
 }
 
 impl QuestionTree {
-    /// Never fails: what cannot be understood is kept as unchecked.
+    /// Never fails: validators and types that are not understood are listed in `unchecked`.
     pub(super) fn read(list: &[Question], policy: Policy) -> Self {
         let mut tree = Self {
             policy,
@@ -155,10 +155,10 @@ impl QuestionTree {
         tree
     }
 
-    /// Adds siblings with those below them; those without an order stand behind those that have one.
+    /// Adds siblings with their descendants. Questions without an order come last.
     fn add_all(&mut self, siblings: &[Question], parent: Option<usize>, level: usize) {
         let mut siblings: Vec<&Question> = siblings.iter().collect();
-        // Stable: equals stay as they were sent.
+        // A stable sort keeps the server's order among equals.
         siblings.sort_by_key(|question| question.order.unwrap_or(i64::MAX));
         for question in siblings {
             let position = self.questions.len();
@@ -176,8 +176,8 @@ impl QuestionTree {
         }
     }
 
-    /// Links triggers to their sources and counts the steps that they take, unless they are too many: each leads to all questions
-    /// with the id.
+    /// Links triggers to their sources and counts their steps. It stops at the limit: a trigger reads all questions with the
+    /// source's id.
     fn link(&mut self) {
         let mut steps = 0;
         for position in 0..self.len() {
@@ -204,7 +204,7 @@ impl QuestionTree {
         }
     }
 
-    /// In which order to evaluate those questions that a condition holds for, and those of them that depend on themselves.
+    /// The order of evaluation among the questions that `is_counted` accepts, and those that depend on themselves.
     pub(super) fn order_among(
         &self,
         is_counted: impl Fn(usize) -> bool,
@@ -235,32 +235,32 @@ impl QuestionTree {
         self.questions.iter().enumerate()
     }
 
-    /// Those of some positions that do not stand below others of them.
+    /// Those of these positions that are not below another of them.
     pub(super) fn siblings(&self, positions: Range<usize>) -> impl Iterator<Item = usize> {
         let Range { start, end } = positions;
         let within = move |position| (position < end).then_some(position);
         iter::successors(within(start), move |position| within(self[*position].end))
     }
 
-    /// The REPEATABLE questions above a question, the nearest first.
+    /// The REPEATABLE ancestors of a question, nearest first.
     pub(super) fn sections_above(&self, position: usize) -> impl Iterator<Item = usize> {
         let above = iter::successors(self[position].parent, |above| self[*above].parent);
         above.filter(|above| self[*above].kind == ItemKind::Rows)
     }
 
-    /// The positions of the questions with an id; without an id there are none.
+    /// The positions of the questions with an id; empty for `None`.
     pub(super) fn with(&self, id: Option<&QuestionId>) -> &[usize] {
         id.and_then(|id| self.by_id.get(id))
             .map_or(&[], Vec::as_slice)
     }
 
-    /// Whether a question is of this form.
+    /// Whether any question names this form.
     pub(super) fn names_form(&self, form: &FormType) -> bool {
         let mut questions = self.questions.iter();
         questions.any(|question| question.forms.contains(form))
     }
 
-    /// By question: whether it and those above it appear in the forms. A form hides with a question all that stand below it.
+    /// For each question, whether it and all its ancestors are on one of the forms: descendants of a hidden question are hidden.
     pub(super) fn on_forms(&self, forms: &[FormType]) -> Vec<bool> {
         let mut forms: Vec<&FormType> = forms.iter().collect();
         forms.sort_unstable();
@@ -284,7 +284,7 @@ impl QuestionTree {
 impl Index<usize> for QuestionTree {
     type Output = TreeQuestion;
 
-    // OK because `read` makes all positions.
+    // OK because all positions come from `read`.
     #[allow(clippy::indexing_slicing)]
     fn index(&self, position: usize) -> &TreeQuestion {
         &self.questions[position]
@@ -292,7 +292,7 @@ impl Index<usize> for QuestionTree {
 }
 
 impl IndexMut<usize> for QuestionTree {
-    // OK because `read` makes all positions.
+    // OK because all positions come from `read`.
     #[allow(clippy::indexing_slicing)]
     fn index_mut(&mut self, position: usize) -> &mut TreeQuestion {
         &mut self.questions[position]
@@ -348,7 +348,7 @@ impl TreeQuestion {
         for validator in &question.validators {
             read.add_validator(validator);
         }
-        // Without an id it cannot be answered.
+        // A question without an id cannot be answered.
         read.required &= !read.read_only && question.id.is_some() && read.takes_answers();
         read
     }
@@ -371,17 +371,17 @@ impl TreeQuestion {
         }
     }
 
-    /// Whether it can have an answer of its own.
+    /// Whether the question takes an answer itself.
     pub(super) fn takes_answers(&self) -> bool {
         !matches!(self.kind, ItemKind::Rows | ItemKind::Display)
     }
 
-    /// Whether it is a REPEATABLE question inside no other.
+    /// Whether it is a REPEATABLE question that is not inside another.
     pub(super) fn is_outermost_section(&self) -> bool {
         self.kind == ItemKind::Rows && self.rows_of.is_none()
     }
 
-    /// What people read of the question in a finding, with the message of the validator that failed.
+    /// The question's texts for a finding, with the message of the validator that failed.
     pub(super) fn for_finding(&self, error_message: Option<&String>) -> QuestionText {
         QuestionText {
             error_message: error_message.cloned(),
@@ -410,7 +410,7 @@ impl ItemKind {
 }
 
 impl Choice {
-    /// What people see is the value where the server gives no name.
+    /// The name is the value if the server gives none.
     pub(super) fn new(value: &str, name: &str) -> Self {
         Self {
             value: value.to_owned(),
@@ -418,14 +418,14 @@ impl Choice {
         }
     }
 
-    /// `None` without a value.
+    /// `None` if it has no value.
     fn of(answer: &AcceptableAnswer) -> Option<Self> {
         let name = answer.display_name.as_deref().unwrap_or_default();
         Some(Self::new(answer.value.as_deref()?, name))
     }
 }
 
-/// A child that names no forms has those of its parent. assumed
+/// A child that names no forms inherits those of its parent. assumed
 fn forms(question: &Question, above: Option<&TreeQuestion>) -> Arc<[FormType]> {
     let forms = match above {
         Some(above) if question.forms.is_empty() => Arc::clone(&above.forms),
@@ -442,7 +442,7 @@ fn forms(question: &Question, above: Option<&TreeQuestion>) -> Arc<[FormType]> {
     forms
 }
 
-/// Triggers by their source, in the order of the first on each.
+/// Groups triggers by source, in the order of first appearance.
 fn grouped(triggers: &[Trigger]) -> Vec<TriggerGroup> {
     let mut groups: Vec<TriggerGroup> = Vec::new();
     let mut positions = HashMap::new();
@@ -465,7 +465,7 @@ fn grouped(triggers: &[Trigger]) -> Vec<TriggerGroup> {
     groups
 }
 
-/// The years that a validator lets pass, `None` for `required`; else why it cannot be checked.
+/// The years that a validator accepts, `None` for `required`, or why it cannot be checked.
 fn bound(validator: &QuestionValidator) -> Result<Option<Years>, String> {
     let parameter = validator.parameter.as_deref().unwrap_or_default().trim();
     let unreadable = || format!("a year cannot be read: {parameter}");
@@ -486,8 +486,8 @@ fn bound(validator: &QuestionValidator) -> Result<Option<Years>, String> {
     Ok(Some(years))
 }
 
-/// Puts each node after all that it depends on, beside a node of its component: nodes that depend on each other have one component
-/// and come together (Kosaraju's search).
+/// Strongly connected components by Kosaraju's algorithm: pairs of component and node, with each node after its dependencies.
+/// Nodes that depend on each other share a component and are adjacent.
 pub(super) fn components<I: Iterator<Item = usize>>(
     count: usize,
     depends_on: impl Fn(usize) -> I,
@@ -508,8 +508,8 @@ pub(super) fn components<I: Iterator<Item = usize>>(
     components
 }
 
-/// What can be reached from each root and not from one before it, with the root; each node after those that are reached from it.
-/// Without recursion: chains may be thousands of nodes long.
+/// Depth-first search in postorder: pairs of root and node, where a node reached from several roots appears under the first.
+/// It is iterative because chains may be thousands of nodes long.
 fn search<I: Iterator<Item = usize>>(
     count: usize,
     roots: impl Iterator<Item = usize>,

@@ -1,4 +1,4 @@
-//! A list of questions, prepared for many consignments.
+//! The entry point: a list of questions, prepared for checking many consignments.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::{
 use crate::model::{AnswerInput, ConsignmentInput, Question};
 use crate::profile::{FurtherForm, ServiceProfile};
 
-/// A list of questions, prepared for many consignments. It is cheap to clone.
+/// A list of questions, prepared for checking many consignments. It is cheap to clone.
 ///
 /// ```
 /// use envd_sdk::model::{AnswerInput, ConsignmentInput, Day, FormType, PartyInput, Question};
@@ -28,7 +28,7 @@ use crate::profile::{FurtherForm, ServiceProfile};
 /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
 /// let today = Context::on(Day::parse("2026-11-20")?);
 /// assert!(questionnaire.validate(&input, &today).ready_to_submit());
-/// // A form says what there is to answer.
+/// // A form shows which questions need an answer.
 /// let form = questionnaire.form(&input.answer(AnswerInput::new("17", "No")), &today);
 /// assert_eq!(form.next().unwrap().question.id, "20");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -36,17 +36,17 @@ use crate::profile::{FurtherForm, ServiceProfile};
 #[derive(Clone)]
 pub struct Questionnaire {
     pub(super) tree: Arc<QuestionTree>,
-    /// Forms that the profile names.
+    /// Forms from the profile.
     further: Arc<[FurtherForm]>,
 }
 
 impl Questionnaire {
-    /// Prepares the questions. It never fails: what it cannot check is in [`Report::unchecked`].
+    /// Prepares the questions. It never fails: rules that it cannot check are in [`Report::unchecked`].
     pub fn prepare(questions: &[Question]) -> Self {
         Self::prepare_with(questions, Policy::default())
     }
 
-    /// As [`prepare`](Self::prepare), with other readings of what the specification leaves open.
+    /// As [`prepare`](Self::prepare), with other choices where the specification is open.
     pub fn prepare_with(questions: &[Question], policy: Policy) -> Self {
         Self {
             tree: Arc::new(QuestionTree::read(questions, policy)),
@@ -54,8 +54,8 @@ impl Questionnaire {
         }
     }
 
-    /// With the forms that a profile names. A form that is newer than this crate is known if a question is of it, or the profile
-    /// names it; one that nobody names is advice, since the server may know it.
+    /// Adds the forms that a profile names. A form newer than this crate counts as known if a question or the profile names it.
+    /// Otherwise it is advice, since the server may know it.
     ///
     /// ```
     /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
@@ -83,13 +83,13 @@ impl Questionnaire {
 
     /// Checks a consignment: its fields, then the answers to the questions that apply.
     ///
-    /// At a value that the server's schema cannot take, such as an unknown status, the server stops. What else is wrong is in
-    /// [`Report::not_judged`] then.
+    /// The server stops at a value that its schema cannot take, such as an unknown status. The remaining problems are then in
+    /// [`Report::not_judged`].
     pub fn validate(&self, input: &ConsignmentInput, context: &Context) -> Report {
         self.judge(&self.walk(input), input, context)
     }
 
-    /// What is wrong with the consignment that is sent, which the walk has seen with the answers that count for nothing.
+    /// Checks the consignment that is sent, using a walk that also saw the superfluous answers.
     pub(super) fn judge(
         &self,
         walk: &Walk<'_>,
@@ -114,10 +114,10 @@ impl Questionnaire {
         report
     }
 
-    /// As [`validate`](Self::validate), for JSON that may not even have the shape of a consignment.
+    /// As [`validate`](Self::validate), for JSON that may not have the shape of a consignment.
     ///
-    /// Each value of the wrong type is a finding at its path. The server stops there; what is wrong with the values that could
-    /// be read is in [`Report::not_judged`].
+    /// Each value of the wrong type is a finding at its path. The server stops there; problems with the other values are in
+    /// [`Report::not_judged`].
     pub fn validate_json(&self, input: &serde_json::Value, context: &Context) -> Report {
         let draft = ReadInput::read(input);
         let report = self.check(&self.walk(&draft.input), &draft.input, context);
@@ -129,10 +129,10 @@ impl Questionnaire {
         explain(&self.walk(input), &id.into(), row)
     }
 
-    /// Removes the answers to questions that do not apply, and returns them. Doing it again removes nothing more.
+    /// Removes the answers to questions that do not apply, and returns them. A second call removes nothing.
     ///
-    /// Answers with an id that no question has stay: the list at hand may be older than the answers. All stay where there
-    /// is too much to judge ([`Rule::Size`](super::Rule::Size)).
+    /// Answers with unknown ids are kept: the list may be older than the answers. If there is too much to check
+    /// ([`Rule::Size`](super::Rule::Size)), all answers are kept.
     ///
     /// ```
     /// # use envd_sdk::model::{AnswerInput, ConsignmentInput, FormType, PartyInput, Question};
@@ -156,15 +156,15 @@ impl Questionnaire {
         prune::remove(input, &superfluous)
     }
 
-    /// Identifies this list of questions: a hash of all that the service sends of them.
+    /// Identifies this list of questions by a hash of everything that the service sends about them.
     ///
-    /// It is the same in every process and every version of this crate, so a draft that is kept can name the list that it
-    /// was filled in with. Another [`Policy`] does not change it.
+    /// The hash is the same in every process and in every version of this crate, so a stored draft can name the list that it was
+    /// filled in with. It does not depend on the [`Policy`].
     pub fn content_hash(&self) -> ContentHash {
         self.tree.content_hash()
     }
 
-    /// The questions with the answers of a consignment.
+    /// Evaluates the questions for a consignment.
     pub(super) fn walk<'a>(&'a self, input: &'a ConsignmentInput) -> Walk<'a> {
         Walk::new(&self.tree, input, &OpenedRows::new())
     }

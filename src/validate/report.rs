@@ -25,11 +25,11 @@ use crate::model::{OneLine, QuestionId};
 pub enum QuestionRules {
     /// They were checked.
     Checked,
-    /// There were no questions, or an error ended the check before them: the answers may still be wrong.
+    /// No list of questions was loaded, or an error ended the check early. The answers may still be wrong.
     NoQuestionsLoaded,
 }
 
-/// A rule of a question that applies and that could not be checked.
+/// A rule that could not be checked, of a question that applies.
 ///
 /// From [`Report::unchecked`]. The [module](crate::validate) has an example.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -65,8 +65,8 @@ pub struct Report {
 }
 
 impl fmt::Display for Report {
-    /// A line for the verdict, then one for each finding, each piece of advice, and each rule that was not checked. No text of
-    /// a server forges a line or commands a terminal: control characters are escaped.
+    /// One line for the verdict, then one for each finding, each piece of advice, and each unchecked rule. Control characters are
+    /// escaped, so that no text of a server can forge a line or control a terminal.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if !self.is_valid() {
             "not valid"
@@ -110,11 +110,11 @@ impl fmt::Display for Report {
 /// The step that a finding blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Blocks {
-    /// The service refuses to save it.
+    /// The service refuses to save the consignment.
     Creating,
-    /// It is saved, and must be corrected before it is submitted.
+    /// The service saves the consignment, but it must be corrected before it is submitted.
     Submitting,
-    /// A person may want to look at it.
+    /// Nothing. A person may want to take a look.
     Nothing,
 }
 
@@ -145,10 +145,10 @@ impl Report {
         }
     }
 
-    /// Makes values that the server's schema cannot take the only findings. What else is wrong is not judged by the server.
+    /// If the server's schema rejects values, they become the only findings: the server checks nothing else.
     ///
-    /// `unread` has the question of each answer that could not be read, `None` for one of which nothing is known: then it is
-    /// not known which answers are missing.
+    /// `unread`: questions whose answers failed to parse, `None` if the question is unknown. An unknown question could be any of
+    /// those without an answer.
     pub(super) fn stopped_by(
         mut self,
         refused: Vec<Finding>,
@@ -184,49 +184,49 @@ impl Report {
         self.findings.push(Arc::new(finding));
     }
 
-    /// Errors and warnings, shared so that keeping them costs nothing. [`Form::blockers`](super::Form::blockers) repeats those that
-    /// block, with the same sentences, and adds empty sections and rows.
+    /// Errors and warnings, in shared pointers so that they are cheap to keep. [`Form::blockers`](super::Form::blockers) repeats
+    /// those that block, with the same sentences, and adds empty sections and rows.
     pub fn findings(&self) -> &[Arc<Finding>] {
         &self.findings
     }
 
-    /// Findings for which the server refuses the consignment.
+    /// Findings that make the server refuse the consignment.
     pub fn errors(&self) -> impl Iterator<Item = &Finding> {
         self.of(Severity::Error)
     }
 
-    /// Findings with which the server saves the consignment. Most of them keep it from being submitted: see the
+    /// Findings that do not stop the server from saving the consignment. Most of them block submitting: see the
     /// [table of rules](super#what-blocks).
     pub fn warnings(&self) -> impl Iterator<Item = &Finding> {
         self.of(Severity::Warning)
     }
 
-    /// Findings that the server is not known to have; empty unless [`Context::advice`](super::Context::advice) is set. None of
-    /// them keeps the consignment from being created or submitted.
+    /// Findings that the server is not known to report. Empty unless [`Context::advice`](super::Context::advice) is set. They never
+    /// block creating or submitting the consignment.
     pub fn advice(&self) -> &[Arc<Finding>] {
         &self.advice
     }
 
-    /// What else is wrong with a consignment that holds a value that the server's schema cannot take, such as an unknown form.
-    /// The server stops at that value and judges nothing else; empty for any other consignment.
+    /// The remaining problems of a consignment that has a value that the server's schema cannot take, such as an unknown form. The
+    /// server stops at that value and checks nothing else. Empty for any other consignment.
     pub fn not_judged(&self) -> &[Arc<Finding>] {
         &self.not_judged
     }
 
-    /// Rules of questions that apply and that could not be checked; none of them is a finding.
+    /// Rules that could not be checked, of questions that apply; they are not findings.
     pub fn unchecked(&self) -> &[Unchecked] {
         &self.unchecked
     }
 
-    /// Whether no finding is an error. A required answer that is missing leaves the report valid.
+    /// Whether the report is free of errors. A missing required answer leaves the report valid.
     pub fn is_valid(&self) -> bool {
         self.errors().next().is_none()
     }
 
-    /// Whether the consignment can be created: no finding is an error, and question 185 of LPAHRG0 is answered.
+    /// Whether the consignment can be created: the report is free of errors, and question 185 of LPAHRG0 is answered.
     ///
-    /// Without that answer a draft is valid and saved with a warning, but only Yes lets a consignment be created (spec 2.6).
-    /// [`create_blockers`](Self::create_blockers) names the reasons.
+    /// Without that answer, a draft is valid and is saved with a warning, but only Yes lets the consignment be created (spec 2.6).
+    /// [`create_blockers`](Self::create_blockers) lists the reasons.
     ///
     /// ```
     /// use envd_sdk::model::{AnswerInput, ConsignmentInput, Day, FormType, PartyInput};
@@ -245,17 +245,17 @@ impl Report {
         self.create_blockers().next().is_none()
     }
 
-    /// The findings that keep the consignment from being created: see [`can_create`](Self::can_create).
+    /// The findings that block creating the consignment: see [`can_create`](Self::can_create).
     pub fn create_blockers(&self) -> impl Iterator<Item = &Finding> {
         self.all()
             .filter(|finding| finding.blocks() == Blocks::Creating)
     }
 
-    /// Whether no finding blocks submitting: see the [table of rules](super#what-blocks). A missing required answer blocks it, and
-    /// so does an impossible answer. For a screen, use [`Form::blockers`](super::Form::blockers), which also lists rows that were
-    /// added and left empty.
+    /// Whether no finding blocks submitting: see the [table of rules](super#what-blocks). Missing required answers and impossible
+    /// answers do. For a screen, use [`Form::blockers`](super::Form::blockers), which also lists rows that were added and left
+    /// empty.
     ///
-    /// Without questions it is not known what is required: see [`question_rules`](Self::question_rules).
+    /// Without questions, it is not known which answers are required: see [`question_rules`](Self::question_rules).
     pub fn ready_to_submit(&self) -> bool {
         self.all()
             .all(|finding| finding.blocks() == Blocks::Nothing)

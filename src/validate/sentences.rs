@@ -1,4 +1,4 @@
-//! Findings in words for the people who fill in the declaration, in English or in a language of the application's.
+//! Explains findings to the people who fill in the declaration, in English or in another language.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use super::{Expected, Finding, Rule, Severity};
 use crate::model::OneLine;
 
-/// Sentences and labels for findings, in English or in a language of the application's.
+/// Sentences and labels for findings, in English or in a language that the application supplies.
 ///
-/// The texts stand in one flat table: [`english`](Self::english) lists its keys with the English texts. A translation is
-/// collected from pairs of key and text, or read from JSON; a key that it leaves out is English. `{label}`, `{value}`,
-/// `{expected}` and the like in a text stand for what the finding is about.
+/// The texts are a flat table; [`english`](Self::english) lists its keys and English texts. Collect a translation from pairs of
+/// key and text, or read it from JSON. Missing keys fall back to English. Placeholders such as `{label}`, `{value}` and
+/// `{expected}` are filled in from the finding.
 ///
 /// ```
 /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
@@ -61,7 +61,7 @@ impl Sentences {
             .filter(|key| !self.0.contains_key(*key))
     }
 
-    /// What is wrong, and what would be right: see [`Finding::sentence`].
+    /// The problem and how to fix it: see [`Finding::sentence`].
     pub fn sentence(&self, finding: &Finding) -> String {
         let key = format!("rule.{}", finding.rule.key());
         let variant = match &finding.expected {
@@ -91,7 +91,7 @@ impl Sentences {
         fill(text, &values)
     }
 
-    /// What the finding is about: the text of the question, or the label of the field.
+    /// The subject of the finding: the text of the question, or the label of the field.
     pub fn label(&self, finding: &Finding) -> String {
         let Some(question) = &finding.question else {
             return self.field_label(&finding.input_path());
@@ -104,7 +104,7 @@ impl Sentences {
             Some(text) => self.filled("label.question", &[("text", text)]),
             None => self.filled("label.questionId", &[("id", question.id.as_str())]),
         };
-        // The server says the index only.
+        // The server gives only the index.
         let number = finding.row_number.map(|number| number.to_string());
         let index = || Some(question.row?.saturating_add(1).to_string());
         match number.or_else(index) {
@@ -130,13 +130,13 @@ impl Sentences {
         let text = self.text(&key);
         match (text, path.last()) {
             (Some(text), _) => fill(text, &[("number", &number)]),
-            // A field that the interface does not have is named as the server wrote it.
+            // A field that the input does not have keeps the server's name.
             (None, Some(name)) => self.filled("label.unknown", &[("name", name.as_ref())]),
             (None, None) => self.filled("label.consignment", &[]),
         }
     }
 
-    /// What would be right, in words that follow "Use" or "Enter".
+    /// A correct value in words that follow "Use" or "Enter".
     pub fn expected(&self, expected: &Expected) -> String {
         match expected {
             Expected::Characters { at_most } => {
@@ -203,13 +203,13 @@ impl Sentences {
     }
 }
 
-/// How many choices a sentence lists.
+/// The most choices that a sentence lists.
 const MOST_VALUES: usize = 16;
 
 impl Finding {
-    /// What is wrong and what would be right, in plain English.
+    /// The problem and how to fix it, in plain English.
     ///
-    /// [`message`](Self::message) is what the server says. [`Sentences`] has other languages.
+    /// [`message`](Self::message) is the server's wording. [`Sentences`] has other languages.
     ///
     /// ```
     /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
@@ -227,14 +227,14 @@ impl Finding {
         Sentences::default().sentence(self)
     }
 
-    /// What this is about in plain English: the text of the question, or the label of the field.
+    /// The subject of the finding in plain English: the text of the question, or the label of the field.
     pub fn label(&self) -> String {
         Sentences::default().label(self)
     }
 }
 
 impl Rule {
-    /// The name of the rule in keys, which is that in JSON.
+    /// The name of the rule in keys, the same as in JSON.
     fn key(self) -> String {
         let mut name = format!("{self:?}");
         if let Some(first) = name.get_mut(..1) {
@@ -244,12 +244,12 @@ impl Rule {
     }
 }
 
-/// A part of an expectation; empty where there is none.
+/// Part of an expectation; empty if absent.
 fn shown(part: Option<impl ToString>) -> String {
     part.map(|part| part.to_string()).unwrap_or_default()
 }
 
-/// Puts values into a text, on one line. A value that is missing takes the space before it along.
+/// Fills values into a text, on one line. An empty value also removes the space before it.
 fn fill(text: &str, values: &[(&str, &str)]) -> String {
     let mut filled = String::new();
     let mut rest = text;

@@ -1,13 +1,12 @@
-//! What a person means who types an answer.
+//! Converts answers as people type them.
 
 use super::question_tree::ItemKind;
 use crate::model::Day;
 use crate::model::visible_text::trimmed;
 
 impl ItemKind {
-    /// The answer that a person means by a text: `1,200` is the number 1200, `21/11/2026` the date 2026-11-21
-    /// ([`Day::from_typed`]), `11/2026` the month 2026-11, and `5.15 p.m.` or `17h15` the time 17:15. Another text comes back without the space
-    /// around it.
+    /// Converts typed text to an answer: `1,200` to the number 1200, `21/11/2026` to the date 2026-11-21 ([`Day::from_typed`]),
+    /// `11/2026` to the month 2026-11, and `5.15 p.m.` or `17h15` to the time 17:15. Any other text is only trimmed.
     ///
     /// ```
     /// use envd_sdk::validate::ItemKind;
@@ -31,7 +30,7 @@ impl ItemKind {
     }
 }
 
-/// A number with commas or spaces between its thousands.
+/// A number whose thousands may be separated by commas or spaces.
 fn number(text: &str) -> Option<String> {
     let (whole, part) = text.split_at(text.find('.').unwrap_or(text.len()));
     let mut groups = whole.split(|c: char| c == ',' || c.is_whitespace());
@@ -49,15 +48,15 @@ fn number(text: &str) -> Option<String> {
     Some(digits + part)
 }
 
-/// A month with its year last or first.
+/// A month with the year last or first.
 fn month(text: &str) -> Option<String> {
     let day =
         Day::from_typed(&format!("1 {text}")).or_else(|| Day::from_typed(&format!("{text} 1")))?;
     Some(format!("{}-{:02}", day.year(), day.month()))
 }
 
-/// A time of the day: hour and minute with a colon, a point, an h or nothing between them, perhaps seconds, and am or pm, hours or
-/// noon after it.
+/// A time of day: hours, minutes and optional seconds, separated by a colon, a point, an h or nothing, optionally followed by
+/// am, pm, hours or noon.
 fn time(text: &str) -> Option<String> {
     let lower = text.to_lowercase();
     let (digits, word) = lower.split_at(lower.find(char::is_alphabetic).unwrap_or(lower.len()));
@@ -94,7 +93,7 @@ fn time(text: &str) -> Option<String> {
         "pm" | "p" if (1..=12).contains(&hour) => hour % 12 + 12,
         "noon" | "midday" if (hour, minute) == (12, 0) => 12,
         "" | "h" => hour,
-        // "17 hours" may be a time that something took.
+        // A bare "17 hours" may be a duration.
         "hr" | "hrs" | "hours" if is_compact || parts.len() > 1 => hour,
         _ if parts.len() == 1 && !is_compact && minute_behind_h.is_some() => hour,
         _ => return None,
@@ -107,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_people_type_is_read_and_other_texts_stay() {
+    fn typed_answers_are_converted_and_other_texts_are_kept() {
         let stays = "";
         for (kind, typed, read) in [
             (ItemKind::Number, "24 ", "24"),

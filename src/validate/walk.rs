@@ -1,4 +1,4 @@
-//! Which questions apply: forms, parents, triggers, rows (spec 2.6). `judge` checks whether their answers are right.
+//! Decides which questions apply: forms, parents, triggers, rows (spec 2.6). `judge` then checks their answers.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
@@ -11,7 +11,7 @@ use super::question_tree::{ItemKind, MOST_STEPS, QuestionTree, TriggerGroup};
 use super::{Finding, QuestionRef, Rule, Severity};
 use crate::model::{AnswerInput, ConsignmentInput, QuestionId};
 
-/// Rows that a form has opened, by REPEATABLE question: they are there before anything in them is answered.
+/// Rows opened by a form, by REPEATABLE question. They exist before they have an answer.
 pub(super) type OpenedRows = BTreeSet<(QuestionId, Option<i64>)>;
 
 /// A question, with its row if it is inside a REPEATABLE question.
@@ -19,18 +19,18 @@ pub(super) type OpenedRows = BTreeSet<(QuestionId, Option<i64>)>;
 pub(super) struct Instance {
     /// Its position in the [`QuestionTree`].
     pub(super) question: usize,
-    /// The number of the row; `None` outside rows, and for the row of answers without an index, as in the sample payloads
+    /// The index of the row. `None` outside rows, and for the row formed by answers without an index, as in the sample payloads
     /// (spec 2.4).
     pub(super) row: Option<i64>,
 }
 
-/// An answer to a question: the question, with the index of the answer also outside rows, and the position in the input.
+/// An answer's question and index (kept even outside rows), and its position in the input.
 pub(super) type GivenAnswer = (Instance, usize);
 
-/// A list of questions and the answers of a consignment, with what follows from both.
+/// A list of questions and the answers of a consignment, with the results of evaluating both.
 pub(super) struct Walk<'a> {
     pub(super) tree: &'a QuestionTree,
-    /// The answers as they were sent, those to unknown questions included.
+    /// The answers of the input, unchanged, including those to unknown questions.
     pub(super) answers: &'a [AnswerInput],
     pub(super) found: Cow<'a, Applied>,
 }
@@ -38,35 +38,35 @@ pub(super) struct Walk<'a> {
 /// Which questions of a list apply to a consignment, row by row.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Applied {
-    /// The questions that apply, in display order, rows one after the other.
+    /// The questions that apply, in display order, row by row.
     pub(super) instances: Vec<Instance>,
-    /// Whether there is too much to judge; then nothing applies, and there are no rows.
+    /// Whether there is too much to check. Then nothing applies, and there are no rows.
     pub(super) is_too_large: bool,
-    /// By question: whether it and those above it appear in the forms.
+    /// For each question, whether it and all its ancestors are on one of the forms.
     on_forms: Vec<bool>,
     /// Questions that depend on themselves, in these forms.
     cyclic: HashSet<usize>,
-    /// The answers to questions of the list, once for each question with the id: by question, by row, as in the input.
+    /// The answers to known questions, once for each question with the id, sorted by question, row and input position.
     pub(super) given: Vec<GivenAnswer>,
-    /// By question: where its answers are.
+    /// For each question, the range of its answers in `given`.
     given_to: Vec<Range<usize>>,
-    /// The rows of all REPEATABLE questions, sorted: the indexes of answers below them, and those that a form has opened.
+    /// The rows of all REPEATABLE questions, sorted: the indexes of answers below them, and rows opened by a form.
     rows: Vec<Instance>,
-    /// Those of the opened rows in which nothing is answered: they are shown and not sent.
+    /// Opened rows without answers: they are shown but not sent.
     empty_rows: HashSet<Instance>,
-    /// By question: whether it applies outside rows.
+    /// For each question, whether it applies outside rows.
     outside: Vec<bool>,
     /// The questions that apply in rows.
     inside: HashSet<Instance>,
 }
 
-/// What keeps a question from applying.
+/// Why a question does not apply.
 pub(super) enum HiddenBy<'t> {
-    /// The question above does not apply.
+    /// The parent does not apply.
     Parent(Instance),
-    /// The question above has no answer.
+    /// The parent has no answer.
     UnansweredParent(Instance),
-    /// No answer that counts has one of the values.
+    /// No answer that counts has one of the trigger's values.
     Trigger(&'t TriggerGroup),
 }
 
@@ -106,7 +106,7 @@ impl<'a> Walk<'a> {
         if tree.cyclic.is_empty() {
             walk.evaluate(&tree.order);
         } else {
-            // A cycle that leads through a question of other forms is no cycle for these forms.
+            // A cycle through a question of other forms is broken for these forms.
             let (order, cyclic) = tree.order_among(|question| walk.is_on_forms(question));
             walk.found.to_mut().cyclic = cyclic;
             walk.evaluate(&order);
@@ -116,13 +116,13 @@ impl<'a> Walk<'a> {
         walk
     }
 
-    /// Sorts the answers by question and row; false where they are too many.
+    /// Sorts the answers by question and row; false if there are more than the limit allows.
     fn sort_answers(&mut self) -> bool {
         let (mut given, mut steps) = (Vec::with_capacity(self.answers.len()), 0);
         for (position, answer) in self.answers.iter().enumerate() {
             for question in self.tree.with(answer.question_id.value()).iter().copied() {
                 let at = &self.tree[question];
-                // Each part of a list is looked for among the choices.
+                // Each part of a list is compared with the choices.
                 let parts = match at.choices[..] {
                     [] => 1,
                     _ => 1 + answers::text(answer).matches(',').count(),
@@ -150,9 +150,9 @@ impl<'a> Walk<'a> {
         true
     }
 
-    /// An answer makes a row of each REPEATABLE question above it, and a form may have opened others. False where the questions in
-    /// rows are too many: rows, choices and triggers multiply each other, so that a short list could cost hours of work or all of
-    /// the memory.
+    /// Collects the rows: an answer creates one in each REPEATABLE question above it, and a form may have opened others. False if
+    /// there are more questions in rows than the limit allows: rows, choices and triggers multiply, so a short list could otherwise
+    /// take hours or exhaust memory.
     fn make_rows(&mut self, opened: &OpenedRows) -> bool {
         let tree = self.tree;
         let mut rows = Vec::with_capacity(self.found.given.len());
@@ -196,7 +196,7 @@ impl<'a> Walk<'a> {
         true
     }
 
-    /// Decides for all questions, each after those that it depends on.
+    /// Evaluates all questions, each after its dependencies.
     fn evaluate(&mut self, order: &[usize]) {
         let mut applied = Vec::with_capacity(self.found.rows.len());
         for question in order.iter().copied() {
@@ -215,7 +215,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What keeps a question of the forms from applying (spec 2.6), when all that it depends on is decided.
+    /// Why a question on the forms does not apply (spec 2.6). Its dependencies must already be evaluated.
     pub(super) fn hidden_by(&self, instance: Instance) -> Option<HiddenBy<'a>> {
         let question = &self.tree[instance.question];
         if let Some(parent) = question.parent {
@@ -224,7 +224,7 @@ impl<'a> Walk<'a> {
             if !self.applies(above) {
                 return Some(HiddenBy::Parent(above));
             }
-            // A REPEATABLE question inside a row may be missing there.
+            // A REPEATABLE question inside a row may not have a row there.
             let is_missing =
                 self.tree[parent].kind == ItemKind::Rows && !self.has_row(instance.with(parent));
             if is_missing || question.triggers.is_empty() && !self.is_answered(above) {
@@ -237,8 +237,8 @@ impl<'a> Walk<'a> {
             .map(HiddenBy::Trigger)
     }
 
-    /// Whether children without triggers apply below a question. A `MULTIPLE_CHOICE` question was seen answered with an
-    /// empty text (public); what cannot have an answer of its own counts as answered. assumed
+    /// Whether children without triggers apply below a question. A `MULTIPLE_CHOICE` question was seen answered with an empty
+    /// text (public); questions that take no answer count as answered. assumed
     fn is_answered(&self, instance: Instance) -> bool {
         match self.tree[instance.question].kind {
             ItemKind::Rows | ItemKind::Display => true,
@@ -247,7 +247,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The first of a trigger's values that was answered.
+    /// The first value of the trigger that was answered.
     pub(super) fn trigger_value<'t>(
         &self,
         trigger: &'t TriggerGroup,
@@ -255,7 +255,7 @@ impl<'a> Walk<'a> {
     ) -> Option<&'t str> {
         let rows_of = self.tree[asking.question].rows_of;
         let is_here = |source: usize| rows_of.is_some() && self.tree[source].rows_of == rows_of;
-        // assumed: an answer in the same row counts first, then answers anywhere but in other rows of the same section.
+        // assumed: an answer in the same row takes precedence over answers elsewhere; other rows of the same section are ignored.
         let in_row = trigger.sources.iter().any(|source| {
             let source = asking.with(*source);
             is_here(source.question) && self.counts(source) && !self.given(source).is_empty()
@@ -277,7 +277,7 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// Whether answers to a question trigger others; stale ones do only by the policy.
+    /// Whether answers to a question may trigger others; stale answers only if the policy allows it.
     fn counts(&self, source: Instance) -> bool {
         self.applies(source)
             || self.tree.policy.stale_answers_count && self.is_on_forms(source.question)
@@ -290,7 +290,7 @@ impl<'a> Walk<'a> {
         given.unwrap_or_default()
     }
 
-    /// The answers to a question: in its row, or all of them outside rows, whatever their index.
+    /// The answers to a question: those in its row, or, outside rows, all of them regardless of index.
     fn given(&self, instance: Instance) -> &[GivenAnswer] {
         let given = self.given_to(instance.question);
         match self.tree[instance.question].rows_of {
@@ -303,13 +303,13 @@ impl<'a> Walk<'a> {
         self.answers.get(*position).map_or("", answers::text)
     }
 
-    /// The texts of the answers to a question that are not empty; an empty text is no answer.
+    /// The non-empty answers to a question; an empty text does not count as an answer.
     pub(super) fn texts(&self, instance: Instance) -> impl Iterator<Item = &'a str> {
         let texts = self.given(instance).iter().map(|given| self.text(given));
         texts.filter(|text| !text.is_empty())
     }
 
-    /// Whether some answer is not empty.
+    /// Whether a question has a non-empty answer.
     pub(super) fn is_filled(&self, instance: Instance) -> bool {
         self.texts(instance).next().is_some()
     }
@@ -319,24 +319,24 @@ impl<'a> Walk<'a> {
         self.found.rows.binary_search(&row).is_ok()
     }
 
-    /// Whether nothing is answered in a row of a REPEATABLE question.
+    /// Whether a row was opened by a form and has no answers yet.
     pub(super) fn is_empty_row(&self, row: Instance) -> bool {
         self.found.empty_rows.contains(&row)
     }
 
-    /// Whether a question is in no row that is empty: the others are sent.
+    /// Whether the question is sent: not inside an empty row.
     pub(super) fn is_sent(&self, instance: Instance) -> bool {
         let mut sections = self.tree.sections_above(instance.question);
         self.found.empty_rows.is_empty()
             || !sections.any(|section| self.is_empty_row(instance.with(section)))
     }
 
-    /// The rows of a REPEATABLE question by their index.
+    /// The rows of a REPEATABLE question, by index.
     pub(super) fn rows(&self, section: usize) -> &[Instance] {
         equal_range(&self.found.rows, &section, |row| row.question)
     }
 
-    /// As `rows`; inside another one there is at most that of the other one.
+    /// As `rows`. A section inside a row has at most that one row.
     pub(super) fn rows_of(&self, section: Instance) -> &[Instance] {
         match self.tree[section.question].rows_of {
             None => self.rows(section.question),
@@ -344,7 +344,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The position of a row among those that are left, from 1, as people count; `None` without an index.
+    /// The position of a row among the remaining rows, from 1; `None` without an index.
     pub(super) fn row_number(&self, at: Instance) -> Option<usize> {
         at.row?;
         let question = &self.tree[at.question];
@@ -354,7 +354,7 @@ impl<'a> Walk<'a> {
         Some(row + 1)
     }
 
-    /// Whether a question applies; outside rows the row does not matter.
+    /// Whether a question applies; outside rows the row is ignored.
     pub(super) fn applies(&self, instance: Instance) -> bool {
         match self.tree[instance.question].rows_of {
             None => self.found.outside.get(instance.question) == Some(&true),
@@ -370,7 +370,7 @@ impl<'a> Walk<'a> {
         self.found.cyclic.contains(&question)
     }
 
-    /// What a question and its row are called outside of the validator.
+    /// The public name of a question and its row.
     pub(super) fn reference(&self, instance: Instance) -> QuestionRef {
         QuestionRef::new(self.tree[instance.question].id.clone(), instance.row)
     }
@@ -411,7 +411,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Those of some sorted things that have a key.
+/// The elements of a sorted slice that have this key.
 fn equal_range<'t, T, K: Ord>(sorted: &'t [T], key: &K, key_of: impl Fn(&T) -> K) -> &'t [T] {
     let start = sorted.partition_point(|one| key_of(one) < *key);
     let after = sorted.get(start..).unwrap_or_default();
@@ -419,7 +419,7 @@ fn equal_range<'t, T, K: Ord>(sorted: &'t [T], key: &K, key_of: impl Fn(&T) -> K
     after.get(..count).unwrap_or_default()
 }
 
-/// The finding that the answers were not checked. The server is not known to have such a limit.
+/// The error that the answers were not checked. The server is not known to have such a limit.
 pub(super) fn too_large() -> Finding {
     let message = "The answers were not checked: the questions, rows and choices are too many";
     Finding::whole(Rule::Size, message)

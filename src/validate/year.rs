@@ -1,10 +1,10 @@
-//! Years of answers (spec 2.6: minYear, maxYear).
+//! The year bounds of answers (spec 2.6: minYear, maxYear).
 
 use super::Expected;
 use super::format::is_clock;
 use crate::model::Day;
 
-/// The bounds that the validators of a question set.
+/// The bounds set by the validators of a question.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Years {
     pub(super) min: Option<i32>,
@@ -18,7 +18,7 @@ impl Years {
         self == Self::default()
     }
 
-    /// The stricter of both on each side.
+    /// The stricter bound on each side.
     pub(super) fn and(self, other: Self) -> Self {
         Self {
             min: self.min.max(other.min),
@@ -35,7 +35,7 @@ impl Years {
         }
     }
 
-    /// Whether an answer breaks a bound; one that cannot be read breaks any.
+    /// Whether an answer breaks a bound; unreadable answers break every bound.
     pub(super) fn broken_by(self, answer: &str, today: Day) -> bool {
         !self.is_none()
             && first_day(answer).is_none_or(|day| {
@@ -46,7 +46,7 @@ impl Years {
     }
 }
 
-/// The first day of a year (yyyy), month (yyyy-MM) or day (yyyy-MM-dd, perhaps with a time). assumed: the forms.
+/// The first day of a year (yyyy), month (yyyy-MM) or day (yyyy-MM-dd, optionally with a time). assumed: the formats.
 fn first_day(answer: &str) -> Option<Day> {
     let number = |text: &str| {
         let is_number = text.bytes().all(|b| b.is_ascii_digit());
@@ -66,7 +66,7 @@ fn first_day(answer: &str) -> Option<Day> {
     }
 }
 
-/// HH:mm, perhaps with seconds, a fraction of them, and a zone. assumed
+/// HH:mm, optionally with seconds, a fraction of a second, and a zone. assumed
 fn is_time(text: &str) -> bool {
     let (time, zone) = match text.strip_suffix('Z') {
         Some(time) => (time, None),

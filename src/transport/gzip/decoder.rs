@@ -8,49 +8,49 @@ use crate::transport::failure::too_large;
 use crate::transport::header::{CONTENT_ENCODING, CONTENT_LENGTH, HeaderMap};
 use crate::transport::message::content_encoding;
 
-/// Whether requests ask for compressed replies unless set.
+/// Whether requests accept compressed replies by default.
 pub(in crate::transport) const IS_DEFAULT: bool = true;
 
 /// zlib's parameter for gzip with the largest window.
 const GZIP: u8 = 16 + 15;
 
-/// The first guess of how much larger a chunk becomes: JSON with its names repeated in each record.
+/// The first estimate of how much a chunk grows: JSON repeats its names in each record.
 const RATIO: usize = 8;
 
-/// The smallest memory to decompress into.
+/// The smallest output buffer.
 const LEAST: usize = 4 << 10;
 
-/// How many times its bytes a long body may become, and what any body may. A page of a hundred records that differ in their numbers
-/// alone becomes eighty times its bytes; a body made for the purpose, a thousand times.
+/// Limits on growth: a body may exceed `FREE` only up to `MAX_RATIO` times its compressed size. A page of a hundred records that
+/// differ only in their numbers grows 80 times; a body built to exhaust memory, 1,000 times.
 const MAX_RATIO: usize = 100;
 const FREE: usize = 4 << 20;
 
-/// How many members a body may have; encoders write one. Each costs fifty kilobytes of memory to clear.
+/// The most members of a body; encoders write one. Each needs fifty kilobytes of cleared memory.
 const MAX_MEMBERS: usize = 1_000;
 
-/// A body that is decompressed chunk by chunk. It may have several members, one after the other (RFC 1952 section 2.2); lengths
-/// and checksums are checked, and bytes that belong to no member are an error.
+/// Decompresses a body chunk by chunk. It may have several members in sequence (RFC 1952 section 2.2). Lengths and checksums are
+/// checked, and bytes outside the members are an error.
 #[derive(Default)]
 pub(in crate::transport) struct Decoder {
-    /// The most bytes that may come out.
+    /// The most bytes of output.
     limit: usize,
-    /// How many more bytes may go in: a member may be empty, so the first limit alone would not end an endless body.
+    /// The input bytes still allowed. Members may be empty, so an endless body could otherwise stay below `limit`.
     left: usize,
-    /// How many bytes went in.
+    /// The input bytes so far.
     read: usize,
-    /// The member that has begun.
+    /// The unfinished member.
     member: Option<Inflate>,
-    /// How many members have begun.
+    /// The number of members started.
     members: usize,
-    /// What came out, and memory for more.
+    /// The output, with room for more.
     buffer: Vec<u8>,
     length: usize,
 }
 
-/// A decoder for the body of a reply with these headers, if it is compressed with gzip. The headers that describe the
-/// compressed body are removed.
+/// A decoder for the body of a reply with these headers, if it is compressed with gzip. Removes the headers that describe the
+/// compressed body.
 pub(in crate::transport) fn decoder(headers: &mut HeaderMap, limit: usize) -> Option<Decoder> {
-    // `x-gzip` is the same (RFC 9110 section 8.4.1.3).
+    // `x-gzip` is equivalent (RFC 9110 section 8.4.1.3).
     let names = ["gzip", "x-gzip"];
     let encoding = content_encoding(headers)?;
     if !names.iter().any(|name| encoding.eq_ignore_ascii_case(name)) {
@@ -62,19 +62,19 @@ pub(in crate::transport) fn decoder(headers: &mut HeaderMap, limit: usize) -> Op
 }
 
 impl Decoder {
-    /// A decoder of a body that may become so large.
+    /// A decoder for at most this many bytes of output.
     fn new(limit: usize) -> Self {
         Self {
             limit,
-            // An encoder adds 18 bytes, and 5 for each 16 KB that do not shrink.
+            // Encoders add 18 bytes, plus 5 for each incompressible 16 KB.
             left: limit.saturating_add(limit / 8).saturating_add(LEAST),
             ..Self::default()
         }
     }
 
-    /// Decompresses a further chunk.
+    /// Decompresses the next chunk.
     ///
-    /// After an error the body is over: [`decoded`](Self::decoded) has the output so far.
+    /// An error ends the body; [`decoded`](Self::decoded) has the output so far.
     pub(in crate::transport) fn push(&mut self, mut chunk: &[u8]) -> Result<(), Error> {
         self.left = self.left.checked_sub(chunk.len()).ok_or_else(too_large)?;
         self.read += chunk.len();
@@ -91,7 +91,7 @@ impl Decoder {
         self.buffer.get(..end).unwrap_or_default()
     }
 
-    /// The body, and why it ended too early, if it did. A body of no bytes is complete, as of a reply without content.
+    /// The body, with an error if it is truncated. An empty body is complete, since a reply may have no content.
     pub(in crate::transport) fn finish(mut self) -> (Bytes, Option<Error>) {
         let cut = self.member.is_some();
         self.buffer.truncate(self.length.min(self.limit));
@@ -99,7 +99,7 @@ impl Decoder {
         (self.buffer.into(), cut)
     }
 
-    /// Decompresses what the chunk has of one member, and returns how many bytes of the chunk that is.
+    /// Decompresses the part of the chunk that belongs to one member, and returns its length.
     #[allow(clippy::cast_possible_truncation)] // OK because the sums grow by no more than the lengths of the slices.
     fn member(&mut self, chunk: &[u8]) -> Result<usize, Error> {
         let mut member = match self.member.take() {
@@ -130,7 +130,7 @@ impl Decoder {
             if status == Status::StreamEnd {
                 return Ok(read);
             }
-            // Room is left, so the whole chunk was decompressed.
+            // There is room left, so the entire chunk was decompressed.
             if self.length < self.buffer.len() {
                 self.member = Some(member);
                 return (read == chunk.len()).then_some(read).ok_or_else(damaged);
@@ -138,14 +138,14 @@ impl Decoder {
         }
     }
 
-    /// Makes room for at least one more byte; one beyond the limit shows that it is exceeded.
+    /// Makes room for at least one more byte. One byte beyond the limit shows that the body exceeds it.
     fn make_room(&mut self, coming: usize) {
         if self.length < self.buffer.len() {
             return;
         }
         let guess = coming.saturating_mul(RATIO).max(LEAST);
         let length = self.length.saturating_add(guess.max(self.length));
-        // The last growth copies all that came out, so it should come early.
+        // The last growth copies all output, so it should come early.
         let length = if length > self.limit / 2 {
             self.limit.saturating_add(1)
         } else {
@@ -156,17 +156,17 @@ impl Decoder {
     }
 }
 
-/// The server's mistake: the same request would fail again.
+/// A fault of the server: the same request would fail again.
 fn damaged() -> Error {
     Error::protocol("the gzip body of the reply is damaged, see HttpOptions::gzip")
 }
 
-/// A body that is made to cost memory or time.
+/// A body that looks built to exhaust memory or time.
 fn suspicious() -> Error {
     Error::protocol("the gzip body of the reply grows too much, see HttpOptions::gzip")
 }
 
-/// As when a connection is lost: another attempt may succeed.
+/// Like a lost connection: another attempt may succeed.
 fn incomplete() -> Error {
     let what = "the gzip body of the reply ends too early";
     Error::said(ErrorKind::Transport, what)
@@ -181,7 +181,7 @@ mod tests {
     use super::*;
     use crate::error::tests::assert_fails;
 
-    /// As Python's `gzip` writes it, with the name of a file and a time.
+    /// The output of Python's `gzip`, with a file name and a time.
     const BY_PYTHON: &[u8] = b"\x1f\x8b\x08\x08\x00\xf1\x53\x65\x02\xff\x70\x61\x67\x65\x2e\x6a\x73\x6f\x6e\x00\xab\x56\x4a\x49\x2c\x49\x54\xb2\x52\xa8\x56\x02\x91\x86\xb5\xb5\x5c\x00\xfa\xef\x22\x1d\x13\x00\x00\x00";
     const TEXT: &[u8] = b"{\"data\": {\"a\": 1}}\n";
 
@@ -196,7 +196,7 @@ mod tests {
         packed.to_vec()
     }
 
-    /// Text in which nothing repeats for long.
+    /// Text without long repetitions.
     fn text(length: usize) -> Vec<u8> {
         let mut random = fastrand::Rng::with_seed(equipment::seeded::seed());
         (0..length).map(|_| random.u8(b' '..b'~')).collect()
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_arrived_is_decoded_at_once() {
+    fn received_bytes_are_decoded_immediately() {
         let body = text(100_000);
         let packed = gzip(&body);
         let mut decoder = Decoder::new(1 << 20);
@@ -273,7 +273,7 @@ mod tests {
                 let mut packed = BY_PYTHON.to_vec();
                 packed[place] ^= change;
                 match decode([packed.as_slice()], 1 << 20) {
-                    // The time, the name and the like are not part of the body.
+                    // Time, file name and the like are not part of the body.
                     Ok(body) => assert_eq!(body, TEXT, "{place}"),
                     Err(_) => errors += 1,
                 }
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_behind_the_last_member_are_an_error() {
+    fn bytes_after_the_last_member_are_an_error() {
         for rest in ["\0", "\0\0\0\0\0\0\0\0\0\0\0\0", "{}", "\u{1f}", "\n"] {
             for chunks in [
                 vec![gzip(TEXT), rest.into()],
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_counts_what_comes_out() {
+    fn the_limit_applies_to_the_output() {
         for length in [0, 1, LEAST - 1, LEAST, LEAST + 1, 70_000] {
             for body in [text(length), vec![b'0'; length]] {
                 let packed = gzip(&body);
@@ -334,11 +334,11 @@ mod tests {
 
     #[test]
     fn a_long_body_becomes_at_most_a_hundred_times_its_bytes() {
-        // Deflate makes 1,030 bytes of one.
+        // Deflate turns one byte into 1,030 bytes.
         let grows = |length: usize| decode([gzip(&vec![b'0'; length]).as_slice()], 1 << 30);
         assert_eq!(grows(FREE).unwrap().len(), FREE);
         assert_fails(grows(FREE + 1), "Protocol: grows too much");
-        // As large, and less than a hundred times.
+        // Equally large, but less than a hundred times its compressed size.
         let mut body = text(60_000);
         body.resize(FREE + 1, b'0');
         assert_eq!(decode([gzip(&body).as_slice()], 1 << 30).unwrap(), body);

@@ -1,14 +1,14 @@
-//! The feature `gzip` is off: no request asks for compressed replies, and none is decompressed.
+//! The feature `gzip` is off: requests do not accept compressed replies, and replies are not decompressed.
 
 use bytes::Bytes;
 
 use crate::error::Error;
 use crate::transport::header::HeaderMap;
 
-/// Whether requests ask for compressed replies unless set.
+/// Whether requests accept compressed replies by default.
 pub(in crate::transport) const IS_DEFAULT: bool = false;
 
-/// There is none.
+/// Never constructed.
 pub(in crate::transport) enum Decoder {}
 
 pub(in crate::transport) fn decoder(_headers: &mut HeaderMap, _limit: usize) -> Option<Decoder> {

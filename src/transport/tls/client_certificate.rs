@@ -1,16 +1,16 @@
-//! The parts of a client certificate's PEM text.
+//! Reads the PEM text of a client certificate.
 
 use crate::error::Error;
 use crate::secret::Secret;
 
-/// A chain of certificates, the client's own first, and its key; each with its lines of BEGIN and END.
+/// A chain of certificates, the client's own first, and its key. Each has its BEGIN and END lines.
 pub(super) struct ClientCertificate<'a> {
     pub(super) chain: Vec<&'a str>,
     pub(super) key: &'a str,
 }
 
 impl<'a> ClientCertificate<'a> {
-    /// Finds the parts (RFC 7468). Parts of other kinds, and text between them, are not read.
+    /// Finds the sections (RFC 7468). Sections of other kinds, and text between sections, are ignored.
     pub(super) fn read(pem: &'a Secret) -> Result<Self, Error> {
         let (mut chain, mut keys) = (Vec::new(), Vec::new());
         let mut rest = pem.expose();
@@ -18,7 +18,7 @@ impl<'a> ClientCertificate<'a> {
             match label {
                 "CERTIFICATE" => chain.push(section),
                 "ENCRYPTED PRIVATE KEY" => return Err(encrypted()),
-                // RFC 1421 section 4.6, as older tools write it.
+                // Older tools mark an encrypted key by a header inside the section (RFC 1421 section 4.6).
                 "PRIVATE KEY" | "RSA PRIVATE KEY" | "EC PRIVATE KEY" => {
                     if section.contains("ENCRYPTED") {
                         return Err(encrypted());
@@ -40,7 +40,7 @@ impl<'a> ClientCertificate<'a> {
     }
 }
 
-/// Label and text of the next part, and what follows.
+/// The label and text of the next section, and the rest.
 #[allow(clippy::type_complexity)]
 fn next_section(text: &str) -> Result<Option<(&str, &str, &str)>, Error> {
     const BEGIN: &str = "-----BEGIN ";
@@ -60,7 +60,7 @@ fn next_section(text: &str) -> Result<Option<(&str, &str, &str)>, Error> {
     Ok(Some((label, part, rest)))
 }
 
-/// An error that shows nothing of the text.
+/// An error that does not repeat the text.
 pub(super) fn refused(what: &str) -> Error {
     Error::config(format!("client_certificate: {what}"))
 }

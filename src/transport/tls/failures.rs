@@ -1,4 +1,4 @@
-//! Failures of rustls: which side refused the certificate of the other, and why.
+//! Classifies TLS failures of rustls: which side refused the other's certificate, and why.
 
 use std::io;
 use std::time::{Duration, SystemTime};
@@ -8,8 +8,8 @@ use rustls::{AlertDescription, CertificateError, Error};
 
 use super::CertificateFault;
 
-/// Whether the server ended the handshake because of the client's certificate, or because there was none (RFC 8446 section
-/// 6.2). It has processed nothing then, although with TLS 1.3 the client has already sent its request.
+/// Whether the server ended the handshake because of the client's certificate, or for lack of one (RFC 8446 section 6.2). The
+/// server has then processed nothing, although with TLS 1.3 the client has already sent its request.
 pub(in crate::transport) fn refuses_certificate(error: &io::Error) -> bool {
     matches!(
         tls_error(error),
@@ -27,7 +27,7 @@ pub(in crate::transport) fn refuses_certificate(error: &io::Error) -> bool {
     )
 }
 
-/// Why the client refused the certificate of the server, if it did.
+/// Why the client refused the server's certificate; `None` if it did not.
 pub(in crate::transport) fn certificate_fault(error: &io::Error) -> Option<CertificateFault> {
     let Some(Error::InvalidCertificate(error)) = tls_error(error) else {
         return None;

@@ -1,4 +1,4 @@
-//! TLS, by the library that the features choose.
+//! TLS, with the library selected by the features.
 
 use std::time::SystemTime;
 
@@ -32,25 +32,25 @@ pub(super) use self::ring::configure;
 #[cfg(all(test, feature = "rustls"))]
 pub(crate) use self::tests::{Http2Server, TlsServer};
 
-/// Why the client refused the certificate of a server.
+/// Why the client refused a server's certificate.
 #[derive(Debug, PartialEq)]
 #[cfg_attr(
     not(any(feature = "rustls", feature = "rustls-aws-lc")),
     allow(dead_code)
 )]
 pub(super) enum CertificateFault {
-    /// By the clock of this computer, it was valid until this instant.
+    /// It was valid until this instant, by this computer's clock.
     Expired(SystemTime),
-    /// By the clock of this computer, it is valid from this instant.
+    /// It is valid from this instant, by this computer's clock.
     NotValidYet(SystemTime),
-    /// By the clock of this computer, it is not valid now. Windows does not say more.
+    /// It is not valid now, by this computer's clock; Windows gives no more detail.
     Dates,
     Name,
     Authority,
     Other,
 }
 
-/// The error types of native-tls are private to reqwest, so such a refusal is reported as a lost connection.
+/// reqwest hides the error types of native-tls, so such a refusal is reported as a lost connection.
 #[cfg(not(any(feature = "rustls", feature = "rustls-aws-lc")))]
 pub(super) fn refuses_certificate(_: &std::io::Error) -> bool {
     false

@@ -1,11 +1,11 @@
-//! No TLS feature is on: only loopback addresses can be used.
+//! No TLS feature is on: only loopback addresses work.
 
 use reqwest::ClientBuilder;
 
 use crate::error::Error;
 use crate::transport::HttpOptions;
 
-/// Refuses https endpoints and certificates, with the features that allow them.
+/// Rejects https endpoints and certificates, naming the features that enable them.
 pub(in crate::transport) fn configure(
     builder: ClientBuilder,
     secure: bool,

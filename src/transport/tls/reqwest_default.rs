@@ -1,4 +1,4 @@
-//! TLS as reqwest sets it up for the features `rustls-aws-lc` and `native-tls`, or none at all.
+//! TLS as configured by reqwest, for the features `rustls-aws-lc` and `native-tls`, or no TLS.
 
 use reqwest::{ClientBuilder, Identity};
 
@@ -27,7 +27,7 @@ pub(in crate::transport) fn configure(
         Some(pem) => with_identity(builder, &ClientCertificate::read(pem)?)?,
         None => builder,
     };
-    // Without an https endpoint nothing is loaded: a machine without a certificate bundle can still use a fake.
+    // Without an https endpoint nothing is loaded, so even a machine without a certificate bundle can use a fake.
     Ok(if secure {
         builder.tls_certs_merge(roots)
     } else {
@@ -49,11 +49,11 @@ fn with_identity(
     let chain = certificate.chain.join("\n");
     let identity = Identity::from_pkcs8_pem(chain.as_bytes(), certificate.key.as_bytes())
         .map_err(|_| refused("damaged certificate, or a private key that cannot be used"))?;
-    // Another crate may have chosen another library as the default.
+    // Another crate may have selected a different default library.
     Ok(builder.identity(identity).tls_backend_native())
 }
 
-/// rustls as reqwest sets it up.
+/// rustls as configured by reqwest.
 #[cfg(not(feature = "native-tls"))]
 fn with_identity(
     builder: ClientBuilder,
@@ -62,6 +62,6 @@ fn with_identity(
     let pem = [&certificate.chain[..], &[certificate.key]].concat();
     let identity = Identity::from_pem(zeroize::Zeroizing::new(pem.join("\n")).as_bytes())
         .map_err(|_| refused("damaged certificate or private key"))?;
-    // Another crate may have chosen another library as the default.
+    // Another crate may have selected a different default library.
     Ok(builder.identity(identity).tls_backend_rustls())
 }

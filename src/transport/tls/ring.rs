@@ -1,4 +1,4 @@
-//! TLS by rustls with ring, trusting what the operating system trusts.
+//! TLS by rustls with ring, trusting the operating system's certificate authorities.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::locked::lock;
 use crate::transport::HttpOptions;
 
-/// Sets up TLS, or does without it when no endpoint needs it: a machine without a certificate bundle can still use a fake.
+/// Sets up TLS if an endpoint needs it. Otherwise even a machine without a certificate bundle can use a fake.
 pub(in crate::transport) fn configure(
     builder: ClientBuilder,
     secure: bool,
@@ -34,8 +34,8 @@ pub(in crate::transport) fn configure(
     Ok(builder.tls_backend_preconfigured(config))
 }
 
-/// What all clients without certificates of their own use, made by the first of them: reading the certificates of the
-/// operating system takes milliseconds.
+/// The configuration of all clients without their own certificates. The first client creates it, because reading the operating
+/// system's certificates takes milliseconds.
 fn shared_config(secure: bool) -> Result<ClientConfig, Error> {
     static SECURE: Mutex<Option<ClientConfig>> = Mutex::new(None);
     static INSECURE: Mutex<Option<ClientConfig>> = Mutex::new(None);
@@ -51,7 +51,7 @@ fn config(
     roots: Vec<CertificateDer<'static>>,
     client: Option<&ClientCertificate<'_>>,
 ) -> Result<ClientConfig, Error> {
-    // The provider is passed in, never installed for the process: an application may install another one.
+    // The provider is passed in and never installed for the process: the application may install a different one.
     let provider = Arc::new(ring::default_provider());
     let config = ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
@@ -82,7 +82,7 @@ fn config(
     Ok(config)
 }
 
-/// Reads and checks the certificates, also where no endpoint needs them, so that an error in the settings shows at once.
+/// Reads and checks the certificates, even if no endpoint needs them, so that wrong settings are reported at once.
 fn certificates(pem: &[Vec<u8>]) -> Result<Vec<CertificateDer<'static>>, Error> {
     let wrong = |what: &str| Error::config(format!("extra_root_certificate: {what}"));
     let mut certificates = Vec::new();
@@ -123,7 +123,7 @@ fn chain_and_key(
 }
 
 fn is_readable(certificate: &CertificateDer<'static>) -> bool {
-    // OK to read each for itself and drop the store: it parses what it takes in.
+    // OK to discard the store: adding a certificate parses it.
     RootCertStore::empty().add(certificate.clone()).is_ok()
 }
 

@@ -1,4 +1,4 @@
-//! What stands between a form and its consignment.
+//! Lists what still has to be done before the consignment can be submitted.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,37 +11,37 @@ use super::super::walk::{Instance, Walk};
 use super::super::{Finding, QuestionRef};
 use super::Form;
 
-/// What stands between a form and its consignment: see [`Form::blockers`]. `Display` says it in words.
+/// A reason why the consignment cannot be submitted yet: see [`Form::blockers`]. `Display` explains it in a sentence.
 ///
 /// See [`Form`] for an example.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Blocker {
-    /// A finding that keeps the consignment from being submitted: see the [table of rules](crate::validate#what-blocks).
+    /// A finding that blocks submitting: see the [table of rules](crate::validate#what-blocks).
     Finding(Arc<Finding>),
-    /// A section with questions that must be answered has no row, and was not [skipped](Form::skip).
+    /// A section with required questions has no row, and was not [skipped](Form::skip).
     NoRow {
         /// The section.
         section: QuestionRef,
-        /// Its text.
+        /// The text of the section.
         text: String,
     },
-    /// A row was added, and nothing in it is answered although something must be.
+    /// A row was added but is empty, although it has required questions.
     EmptyRow {
         /// The section.
         section: QuestionRef,
-        /// Its text.
+        /// The text of the section.
         text: String,
         /// The row.
         row: Option<i64>,
-        /// Its position among those that are left, from 1, as people count.
+        /// The position among the remaining rows, from 1.
         row_number: usize,
     },
 }
 
 impl Blocker {
-    /// Whether it already keeps the consignment from being created, and not only from being submitted.
+    /// Whether this also blocks creating the consignment, not just submitting it.
     pub fn blocks_creating(&self) -> bool {
         matches!(self, Self::Finding(finding) if finding.blocks() == Blocks::Creating)
     }
@@ -76,14 +76,14 @@ impl fmt::Display for Blocker {
 }
 
 impl Form {
-    /// Everything to do before submitting: first errors, which also prevent creating the consignment, then answers that are missing
-    /// or impossible, and empty sections and rows.
+    /// Everything to do before submitting: first the errors, which also block creating the consignment, then missing and impossible
+    /// answers, and empty sections and rows.
     ///
-    /// This repeats the [findings](super::super::Report::findings) of the [report](Self::report) that block, with the same
-    /// sentences: show either this list or those findings. The report judges what is sent, and an empty row is not sent. So there
-    /// can be a [`Blocker::NoRow`] or a [`Blocker::EmptyRow`] although the report is
-    /// [`ready_to_submit`](super::super::Report::ready_to_submit) and the service would accept it: the form asks whether something
-    /// was forgotten, until the user removes the row or [skips](Self::skip) the section.
+    /// The list repeats the blocking [findings](super::super::Report::findings) of the [report](Self::report) with the same
+    /// sentences: show one or the other. Empty rows are not sent, so the report ignores them. There may be a
+    /// [`Blocker::NoRow`] or [`Blocker::EmptyRow`] although the report is
+    /// [`ready_to_submit`](super::super::Report::ready_to_submit) and the service would accept the consignment. The form assumes
+    /// that something was forgotten, until the user removes the row or [skips](Self::skip) the section.
     pub fn blockers(&self) -> Vec<Blocker> {
         let mut blockers: Vec<Blocker> = self
             .report()

@@ -1,4 +1,4 @@
-//! The edits of a form, and what they change.
+//! The edits of a form, and their effects.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ use super::super::{Explanation, Finding, QuestionRef, Rule, answers, explanation
 use super::{Form, FormState, Judged};
 use crate::model::{AnswerInput, ConsignmentInput, Maybe, QuestionId};
 
-/// What an edit of a [`Form`](super::Form) changed.
+/// The effect of an edit of a [`Form`](super::Form).
 ///
 /// ```
 /// # use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput, Question};
@@ -37,20 +37,20 @@ use crate::model::{AnswerInput, ConsignmentInput, Maybe, QuestionId};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Change {
-    /// Questions that apply now and did not before.
+    /// Questions that now apply and did not before.
     pub appeared: Vec<QuestionRef>,
     /// Questions that no longer apply.
     pub vanished: Vec<QuestionRef>,
-    /// Findings that were not there before.
+    /// New findings.
     pub added: Vec<Arc<Finding>>,
-    /// The part of [`added`](Self::added) that a screen shows at once: a value is wrong, or a required answer was removed. The
-    /// rest says only that a question is still open: the edit made it appear, or began its row.
+    /// The part of [`added`](Self::added) to show at once: a wrong value, or a required answer that was removed. The rest are only
+    /// questions still to be answered, because the edit made them appear or added their row.
     pub mistakes: Vec<Arc<Finding>>,
-    /// Findings that are no longer there.
+    /// Findings that no longer hold.
     pub removed: Vec<Arc<Finding>>,
 }
 
-/// Why an edit was refused. Nothing was stored.
+/// Why an edit was refused. The form is unchanged.
 ///
 /// ```
 /// # use envd_sdk::model::{ConsignmentInput, Day};
@@ -76,13 +76,13 @@ pub enum EditError {
     /// Only a section has rows.
     #[error("question {0} has no rows")]
     NotASection(QuestionId),
-    /// The question is only shown.
+    /// The question is read-only.
     #[error("question {0} is read-only")]
     ReadOnly(QuestionId),
-    /// The row is not there, or the question stands outside rows.
+    /// The row does not exist, or the question is not inside rows.
     #[error("question {0}: no such row")]
     NoSuchRow(QuestionRef),
-    /// A section inside a row has at most one row, which is there already.
+    /// A section inside a row has at most one row, and it already exists.
     #[error("question {0}: the row is there already")]
     RowExists(QuestionRef),
     /// The question does not apply now.
@@ -90,25 +90,25 @@ pub enum EditError {
     DoesNotApply {
         /// The question.
         question: QuestionRef,
-        /// What keeps it from applying.
+        /// The reason why it does not apply.
         because: Explanation,
     },
-    /// There would be too much to judge: see [`Rule::Size`](super::super::Rule::Size).
+    /// The form would become too large to check: see [`Rule::Size`](super::super::Rule::Size).
     #[error("there would be too many rows and answers to judge")]
     TooLarge,
-    /// The consignment has no such field, or the value does not fit it: all that is wrong with it.
+    /// The consignment has no such field, or the field does not take the value.
     #[error("the value does not fit the field {path}: {}", .findings.first().map_or("", |f| f.message.as_str()))]
     Field {
-        /// The path.
+        /// The path of the field.
         path: String,
-        /// What is wrong, each at its place.
+        /// The reasons, each at its own path.
         findings: Vec<Finding>,
     },
 }
 
-/// What only the first of two lists has, and what only the second has; equals count one by one.
+/// The elements that only one of the two lists has, in each direction. Duplicates count individually.
 pub(super) fn differences<T: Clone + Eq + Hash>(before: &[T], after: &[T]) -> (Vec<T>, Vec<T>) {
-    // Mostly only a part in the middle differs.
+    // Usually the lists differ only in the middle.
     let same = before
         .iter()
         .zip(after)
@@ -138,7 +138,7 @@ pub(super) fn differences<T: Clone + Eq + Hash>(before: &[T], after: &[T]) -> (V
     (only(before, after), only(after, before))
 }
 
-/// Those findings that are about an entry: all but the missing answers to questions that were not answered before either.
+/// Leaves out findings about missing answers, unless the edit removed the answer.
 pub(super) fn mistakes(added: &[Arc<Finding>], before: &Walk<'_>) -> Vec<Arc<Finding>> {
     let was_answered = |question: &QuestionRef| {
         let mut instances = before.found.instances.iter();
@@ -153,7 +153,7 @@ pub(super) fn mistakes(added: &[Arc<Finding>], before: &Walk<'_>) -> Vec<Arc<Fin
         .collect()
 }
 
-/// How many edits can be undone.
+/// The most edits that can be undone.
 const UNDO_STEPS: usize = 100;
 
 impl From<&str> for QuestionRef {
@@ -177,11 +177,12 @@ impl From<&Self> for QuestionRef {
 }
 
 impl Form {
-    /// Answers a question, in a row as `("3", 0)`. `None` and an empty text take the answer away.
+    /// Answers a question, in a row as `("3", 0)`. `None` or an empty text removes the answer.
     ///
     /// # Errors
     ///
-    /// [`EditError`] if nothing can be answered there; the value itself is judged by the [report](Self::report).
+    /// [`EditError`] if the question takes no answer there. A wrong value is accepted, as a finding of the
+    /// [report](Self::report).
     pub fn answer<'v>(
         &mut self,
         question: impl Into<QuestionRef>,
@@ -202,19 +203,20 @@ impl Form {
         })
     }
 
-    /// Adds a row to a section. It is sent once something in it is answered.
+    /// Adds a row to a section. The row is sent only once it has an answer.
     ///
-    /// A section inside a row is named with that row, as [`Item::question`](super::Item::question) is, and has at most one.
+    /// A section inside a row is named together with that row, as in [`Item::question`](super::Item::question), and has at most one
+    /// row of its own.
     ///
     /// # Errors
     ///
-    /// [`EditError`] if there is no such section, or no room for a row.
+    /// [`EditError`] if there is no such section, or it cannot have another row.
     pub fn add_row(&mut self, section: impl Into<QuestionRef>) -> Result<Change, EditError> {
         let section = section.into();
         let first = self.position(&section, |kind| kind == ItemKind::Rows)?;
         let walk = self.walk();
         let is_outermost = |at: Instance| walk.tree[at.question].is_outermost_section();
-        // Of several sections with the id, this takes the one without a row.
+        // Several sections may share the id; prefer one without a row.
         let with_id = walk.tree.with(Some(&section.id)).iter();
         let mut sections = with_id.map(|question| Instance::new(*question, section.row));
         let instance = sections.find(|at| {
@@ -239,11 +241,11 @@ impl Form {
         })
     }
 
-    /// Removes a row of a section with all answers in it. Other rows keep their numbers.
+    /// Removes a row of a section with all its answers. Other rows keep their numbers.
     ///
     /// # Errors
     ///
-    /// [`EditError`] if there is no such section or row.
+    /// [`EditError`] if the section or the row does not exist.
     pub fn remove_row(
         &mut self,
         section: impl Into<QuestionId>,
@@ -279,12 +281,12 @@ impl Form {
         })
     }
 
-    /// Leaves a question open, or a section without rows: [`next`](Self::next) does not return it any more until it is
-    /// answered or its answer is taken away.
+    /// Leaves a question or an empty section open: [`next`](Self::next) passes over it until the question is answered or its answer
+    /// is removed.
     ///
     /// # Errors
     ///
-    /// [`EditError`] if there is no such question now.
+    /// [`EditError`] if the question does not exist or does not apply.
     pub fn skip(&mut self, question: impl Into<QuestionRef>) -> Result<(), EditError> {
         let question = question.into();
         self.position(&question, |_| true)?;
@@ -294,13 +296,13 @@ impl Form {
         Ok(())
     }
 
-    /// Sets a field that is no question, by its path: `origin.pic`, `movementDate`, `declaration.accept`, `forms`. `None`
-    /// takes it away.
+    /// Sets any field other than an answer by its path: `origin.pic`, `movementDate`, `declaration.accept`, `forms`. `None` removes
+    /// the value.
     ///
     /// # Errors
     ///
-    /// [`EditError::Field`] if the consignment has no such field, or it takes another kind of value. What is wrong with a
-    /// value of the right kind is in the [report](Self::report).
+    /// [`EditError::Field`] if the consignment has no such field, or if the value has the wrong type. A wrong value of the right
+    /// type is a finding of the [report](Self::report).
     ///
     /// ```
     /// # use envd_sdk::model::{ConsignmentInput, Day};
@@ -337,7 +339,7 @@ impl Form {
         self.edit(|state| state.input = input)
     }
 
-    /// Takes back the last edit, of at most 100; `None` if there is none.
+    /// Undoes the last edit, up to 100 times; `None` if there is nothing left to undo.
     pub fn undo(&mut self) -> Option<Change> {
         let state = self.before.pop()?;
         let before = std::mem::replace(&mut self.state, state);
@@ -345,7 +347,7 @@ impl Form {
         Some(self.show(judged, &before))
     }
 
-    /// Edits the state and judges it again.
+    /// Edits the state, then checks it.
     fn edit(&mut self, edit: impl FnOnce(&mut FormState)) -> Result<Change, EditError> {
         let before = self.state.clone();
         edit(&mut self.state);
@@ -391,7 +393,7 @@ impl Form {
         }
     }
 
-    /// The question of a kind that applies in a row, or why there is none.
+    /// The position of the question that applies in this row and has a wanted kind, or why no question does.
     fn position(
         &self,
         question: &QuestionRef,
@@ -425,14 +427,14 @@ impl Form {
         let because = explanation::explain(&self.walk(), &question.id, question.row);
         let question = question.clone();
         match because {
-            // The question applies, but in another row or in none.
+            // The question applies, but not in this row.
             Explanation::Applies | Explanation::NoSuchRow => EditError::NoSuchRow(question),
             because => EditError::DoesNotApply { question, because },
         }
     }
 }
 
-/// Puts an answer in the place of the first that is there, or takes all of them away.
+/// Replaces the first answer to the question and removes its other answers; without a value, removes all.
 fn put(
     tree: &QuestionTree,
     input: &mut ConsignmentInput,
@@ -466,13 +468,13 @@ fn put(
     answers.extend(answer);
 }
 
-/// Puts a value into an object by its path; `None` where something on the way is no object, and for the answers.
+/// Sets or removes a field of a JSON object by its path. `None` for the answers, and if the path leads through a non-object.
 fn with_field(mut json: Value, path: &str, value: Value) -> Option<Value> {
     let (above, name) = path.rsplit_once('.').unwrap_or(("", path));
     let mut object = json.as_object_mut()?;
     for name in above.split('.').filter(|name| !name.is_empty()) {
         if value.is_null() && object.get(name).is_none_or(Value::is_null) {
-            // Removing a field that is not there must not add the object that would hold it.
+            // Removing a missing field must not create its parent objects.
             return Some(json);
         }
         let below = object.entry(name).or_insert(Value::Null);

@@ -1,4 +1,4 @@
-//! What a screen shows of a form.
+//! The questions of a form as a screen shows them.
 
 use std::collections::HashMap;
 use std::iter;
@@ -38,7 +38,7 @@ use super::super::{Finding, QuestionRef, Report, Severity};
 pub struct Item {
     /// The question and its row.
     pub question: QuestionRef,
-    /// The position of its row among those that are left, from 1, as people count; `None` outside rows.
+    /// The position of its row among the remaining rows, from 1; `None` outside rows.
     pub row_number: Option<usize>,
     /// What kind of answer it takes.
     pub kind: ItemKind,
@@ -48,26 +48,26 @@ pub struct Item {
     pub help: Option<String>,
     /// A short hint.
     pub tip: Option<String>,
-    /// The answers to choose from; empty where the question is no choice.
+    /// The answers to choose from; empty unless it is a choice.
     pub choices: Vec<Choice>,
-    /// The answer; several answers have commas between them.
+    /// The answer; several answers are separated by commas.
     pub value: Option<String>,
-    /// Whether an answer must be given, filled or not.
+    /// Whether the question must be answered, even if it already is.
     pub required: bool,
-    /// Whether it is only presentation.
+    /// Whether the user cannot change it.
     pub read_only: bool,
-    /// Why it applies, in words; `None` for a question that stands under no other and has no trigger.
+    /// Why it applies, in words; `None` for a top-level question without triggers.
     pub why: Option<String>,
-    /// What is wrong with the answer.
+    /// Problems with the answer.
     pub findings: Vec<Arc<Finding>>,
-    /// What is probably wrong with it, such as an unusual number; empty unless the context asks for
-    /// [`advice`](crate::validate::Context::advice).
+    /// Likely problems with the answer, such as an unusual number. Empty unless
+    /// [`advice`](crate::validate::Context::advice) is set.
     pub advice: Vec<Arc<Finding>>,
-    /// Whether [`Form::add_row`](super::Form::add_row) adds a row to it.
+    /// Whether [`Form::add_row`](super::Form::add_row) can add a row to it.
     pub can_add: bool,
     /// The rows of a section.
     pub rows: Vec<ItemRow>,
-    /// What stands under it outside rows, in display order.
+    /// Its children outside rows, in display order.
     pub children: Vec<Self>,
 }
 
@@ -93,14 +93,14 @@ debug_shows!(Item, |it| question: it.question, kind: it.kind, required: it.requi
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct ItemRow {
-    /// Its number, as it stands in the answers; `None` for answers without one.
+    /// The index of its answers; `None` if they have none.
     pub index: Option<i64>,
-    /// What stands in it, in display order.
+    /// The items of the row, in display order.
     pub items: Vec<Item>,
 }
 
 impl Item {
-    /// The item and all that stand under it and in its rows, in display order.
+    /// This item and all items below it, including those in its rows, in display order.
     ///
     /// ```
     /// # use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput, Question};
@@ -128,7 +128,7 @@ impl Item {
     }
 }
 
-/// Makes items of the questions that apply.
+/// Builds the items of the questions that apply.
 pub(super) struct Builder<'a> {
     walk: &'a Walk<'a>,
     /// The findings and the advice about each question.
@@ -154,7 +154,7 @@ impl<'a> Builder<'a> {
         self.items(0..self.walk.tree.len(), None)
     }
 
-    /// The items of some questions and of those below them, in a row.
+    /// The items of these questions and their descendants, in one row.
     fn items(&self, questions: Range<usize>, row: Option<i64>) -> Vec<Item> {
         let siblings = self.walk.tree.siblings(questions);
         let instances = siblings.map(|question| Instance::new(question, row));
@@ -176,7 +176,7 @@ impl<'a> Builder<'a> {
         items.collect()
     }
 
-    /// One item without what stands under it.
+    /// An item without its children and rows.
     pub(super) fn item(&self, instance: Instance) -> Item {
         let walk = self.walk;
         let question = &walk.tree[instance.question];
@@ -211,7 +211,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The answers by which a question applies, in words.
+    /// Why a question applies, in words: the triggering answers, or the parent.
     fn why(&self, question: &TreeQuestion, instance: Instance) -> Vec<String> {
         let tree = self.walk.tree;
         if question.triggers.is_empty() {

@@ -1,8 +1,8 @@
-//! A form that is filled in: what a screen shows, what an edit changes, what is still missing.
+//! A form that is being filled in: the items to show, the edits, and what is still missing.
 //!
-//! A [`Form`] has a consignment, and the questions and findings that follow from it. An [`Item`] is what a screen shows of a
-//! question, a [`Change`] what an edit changed, a [`Blocker`] what keeps the consignment from being submitted, and a [`SavedForm`] a
-//! form that is opened later. Each edit changes the state, walks the questions once, judges all of them, and returns the difference.
+//! A [`Form`] has a consignment, with its questions and findings. An [`Item`] is a question as a screen shows it, a [`Change`]
+//! the effect of an edit, a [`Blocker`] a reason why the consignment cannot be submitted yet, and a [`SavedForm`] a form stored
+//! for later. Each edit changes the state, walks the questions once, checks them all, and returns the difference.
 
 mod blocker;
 mod edit;
@@ -27,11 +27,11 @@ pub use self::edit::{Change, EditError};
 pub use self::item::{Item, ItemRow};
 pub use self::saved::{QuestionsChanged, SavedForm};
 
-/// A consignment while it is filled in, for a screen to show.
+/// A consignment that is being filled in, for a screen to show.
 ///
-/// [`items`](Self::items) is what there is to show. An edit is judged as a whole at once and returns what it changed; what
-/// cannot be, such as an answer to a heading, is refused and nothing is stored. [`report`](Self::report) is always what
-/// [`Questionnaire::validate`] says of [`to_input`](Self::to_input), but that the numbers of rows count empty rows as well.
+/// [`items`](Self::items) lists what to show. An edit is checked at once and returns its effect. An impossible edit, such as an
+/// answer to a heading, is refused and changes nothing. [`report`](Self::report) always equals the result of
+/// [`Questionnaire::validate`] for [`to_input`](Self::to_input), except that its row numbers also count empty rows.
 ///
 /// ```
 /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput, Question};
@@ -52,7 +52,7 @@ pub use self::saved::{QuestionsChanged, SavedForm};
 /// let context = Context::on(Day::parse("2026-11-20")?);
 /// let mut form = Questionnaire::prepare(&questions).form(&input, &context);
 ///
-/// // The loop of every screen.
+/// // The main loop of any screen.
 /// while let Some(item) = form.next() {
 ///     match item.kind {
 ///         ItemKind::Rows => form.add_row(item.question)?,
@@ -73,32 +73,32 @@ pub struct Form {
     questionnaire: Questionnaire,
     context: Context,
     state: FormState,
-    /// The states before the edits, the last one last.
+    /// The states before each edit, the most recent last.
     before: Vec<FormState>,
     judged: Judged,
 }
 
-/// What edits change.
+/// The part of a form that edits change.
 #[derive(Clone, PartialEq)]
 struct FormState {
     input: ConsignmentInput,
     opened: OpenedRows,
-    /// Questions and sections that the user leaves open.
+    /// Questions and sections that the user chose to leave open.
     skipped: HashSet<QuestionRef>,
 }
 
-/// What follows from a state.
+/// The results of checking a state.
 #[derive(Clone)]
 struct Judged {
     applied: Applied,
-    /// The consignment that is sent, where some answers count for nothing.
+    /// The consignment without superfluous answers; `None` if every answer counts.
     sent: Option<ConsignmentInput>,
     report: Report,
 }
 
-/// How far the answers have come, counted in questions that apply and can be answered, row by row.
+/// How much of the form is answered, in questions that apply and take answers, counted in each row.
 ///
-/// A REPEATABLE question is none of them: what is counted stands in its rows.
+/// A REPEATABLE question is not counted itself; the questions in its rows are.
 ///
 /// From [`Form::progress`].
 ///
@@ -120,11 +120,11 @@ struct Judged {
 pub struct Progress {
     /// Questions that can be answered.
     pub questions: usize,
-    /// Those of them that are answered.
+    /// How many of `questions` are answered.
     pub answered: usize,
     /// Questions that must be answered.
     pub required: usize,
-    /// Those of them that are answered.
+    /// How many of `required` are answered.
     pub required_answered: usize,
 }
 
@@ -151,16 +151,16 @@ impl Form {
         }
     }
 
-    /// What there is to show, as a tree in display order: the questions that apply, headings, and sections with rows.
-    /// [`Item::descendants`] goes through all levels of it.
+    /// The items to show, as a tree in display order: the questions that apply, headings, and sections with rows.
+    /// [`Item::descendants`] iterates over all levels.
     pub fn items(&self) -> Vec<Item> {
         Builder::new(&self.walk(), &self.judged.report).tree()
     }
 
-    /// The first question that waits for an answer, or section that waits for its first row, in display order.
+    /// The next question to answer, or section without rows, in display order.
     ///
-    /// What is answered, in whatever way, and what the user [skips](Self::skip) is not returned again. An item comes
-    /// without what stands under it.
+    /// Questions with an answer, valid or not, and those that the user [skips](Self::skip) are passed over. The item comes without
+    /// its children and rows.
     pub fn next(&self) -> Option<Item> {
         let walk = self.walk();
         let mut instances = walk.found.instances.iter().copied();
@@ -168,12 +168,12 @@ impl Form {
         Some(Builder::new(&walk, &self.judged.report).item(open))
     }
 
-    /// What is wrong with the consignment as it is now.
+    /// The findings about the current consignment.
     pub fn report(&self) -> &Report {
         &self.judged.report
     }
 
-    /// How far the answers have come, rows that are still empty included.
+    /// How much of the form is answered; empty rows are included.
     pub fn progress(&self) -> Progress {
         let walk = self.walk();
         let mut progress = Progress::default();
@@ -190,14 +190,14 @@ impl Form {
         progress
     }
 
-    /// The consignment, to be sent: without answers to questions that do not apply. They stay in the form, in case that
-    /// the questions apply again.
+    /// The consignment to send, without the answers to questions that do not apply. The form keeps those answers, in case the
+    /// questions apply again.
     pub fn to_input(&self) -> ConsignmentInput {
         let sent = self.judged.sent.as_ref();
         sent.unwrap_or(&self.state.input).clone()
     }
 
-    /// What the last edit found.
+    /// The walk of the last edit.
     fn walk(&self) -> Walk<'_> {
         Walk {
             tree: &self.questionnaire.tree,

@@ -1,4 +1,4 @@
-//! A form that is kept, to be opened later, and one that goes on with another list of questions.
+//! Saves forms, reopens them, and moves them to another list of questions.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use super::edit::{differences, mistakes};
 use super::{Change, Form, FormState, Item};
 use crate::model::{ConsignmentInput, QuestionId};
 
-/// A form that is kept, to be opened later: see [`Form::save`]. `Debug` leaves out what the user entered.
+/// A form saved for later: see [`Form::save`]. `Debug` leaves out what the user entered.
 ///
 /// ```
 /// # use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput, Question};
@@ -42,7 +42,7 @@ pub struct SavedForm {
 
 debug_shows!(SavedForm, |it| content_hash: it.content_hash);
 
-/// A form was saved with another list of questions.
+/// The form was saved with another list of questions.
 ///
 /// ```
 /// # use envd_sdk::model::{ConsignmentInput, Day, Question};
@@ -66,7 +66,7 @@ debug_shows!(SavedForm, |it| content_hash: it.content_hash);
 pub struct QuestionsChanged {
     /// The hash of the list that the form was saved with.
     pub saved: ContentHash,
-    /// The hash of the list at hand.
+    /// The hash of the current list.
     pub current: ContentHash,
 }
 
@@ -76,21 +76,21 @@ impl SavedForm {
         self.content_hash
     }
 
-    /// The consignment as far as it was filled in, with answers to questions that do not apply.
+    /// The consignment so far, including answers to questions that do not apply.
     pub fn input(&self) -> &ConsignmentInput {
         &self.input
     }
 
-    /// The consignment as far as it was filled in. Where the list of questions that the form was saved with is at hand, open the form
-    /// with that list and let the newer one [adopt](Questionnaire::adopt) it: its rows then stay. Otherwise start a
-    /// [form](Questionnaire::form) with this.
+    /// The consignment so far. If you still have the list of questions that the form was saved with, open the form with that list
+    /// and have the newer list [adopt](Questionnaire::adopt) it, which keeps its rows. Otherwise start a new
+    /// [form](Questionnaire::form) from this consignment.
     pub fn into_input(self) -> ConsignmentInput {
         self.input
     }
 }
 
 impl Form {
-    /// All of the form but what can be undone, to be kept and [opened](Questionnaire::open) later.
+    /// Everything except the undo history, to store and [open](Questionnaire::open) later.
     #[must_use]
     pub fn save(&self) -> SavedForm {
         let mut skipped: Vec<QuestionRef> = self.state.skipped.iter().cloned().collect();
@@ -105,7 +105,7 @@ impl Form {
 }
 
 impl Questionnaire {
-    /// Opens a form that was saved; the context is today's, and nothing can be undone.
+    /// Opens a saved form with a current context. The undo history starts empty.
     ///
     /// # Errors
     ///
@@ -126,12 +126,12 @@ impl Questionnaire {
 }
 
 impl Questionnaire {
-    /// A form with this list of questions in place of its own, such as a newer list of the service.
+    /// Moves a form to this list of questions, such as a newer list of the service.
     ///
-    /// `input` is the consignment that the form is to have: that of the form, or without the answers that this list has no question
-    /// for ([`explain_answers`](Self::explain_answers)), which would be sent as answers to unknown questions. Rows and
-    /// [skipped](Form::skip) questions stay as far as this list has them, also rows in which the input has no answer left. Edits
-    /// before it cannot be undone.
+    /// `input` is the consignment of the new form: that of the old form, either unchanged or without the answers that this list has
+    /// no question for ([`explain_answers`](Self::explain_answers)). Any such answer left in it is sent as an answer to an unknown
+    /// question. Rows and [skipped](Form::skip) questions are kept if this list still has them, including rows without any
+    /// remaining answer. Earlier edits can no longer be undone.
     ///
     /// ```
     /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput, Question};
@@ -194,8 +194,8 @@ impl Questionnaire {
 }
 
 impl Form {
-    /// What differs from another form, such as the one that this one was [adopted](Questionnaire::adopt) from, as an edit would
-    /// return it.
+    /// Compares this form with an earlier one, such as the original of an [adopted](Questionnaire::adopt) form, and returns the
+    /// difference as an edit would.
     ///
     /// ```
     /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput, Question};

@@ -1,4 +1,4 @@
-//! Which step each finding blocks, compared with the table of the documentation.
+//! The step that each finding blocks, compared with the table in the documentation.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::sentences::{cases, consignment, context, list};
 use crate::model::{ConsignmentInput, ServerError};
 use crate::validate::{Blocker, Finding, Report, Rule, Sentences};
 
-/// A line for each rule of the table: who reports it, what it blocks, the rule.
+/// One line for each rule in the table: who reports it, the blocked step, the rule.
 fn documented() -> BTreeSet<String> {
     let rows = include_str!("../rules.md").lines().skip(2);
     let mut lines = BTreeSet::new();
@@ -28,8 +28,7 @@ fn documented() -> BTreeSet<String> {
     lines
 }
 
-/// Adds such a line for each finding. `submitting` are those that a screen lists as what keeps the consignment from being
-/// submitted.
+/// Adds such a line for each finding. `submitting` are the findings that a screen lists as blocking submission.
 fn observe(report: &Report, submitting: &[Arc<Finding>], lines: &mut BTreeSet<String>) {
     let mut is_blocked = false;
     for finding in report.findings().iter().chain(report.advice()) {
@@ -118,7 +117,7 @@ fn each_rule_blocks_what_the_documentation_says() {
 }
 
 #[test]
-fn an_answer_that_cannot_be_blocks_submitting_until_it_is_corrected() {
+fn an_impossible_answer_blocks_submitting_until_it_is_corrected() {
     let list = small("1 optional >=2000 <=now");
     let mut form = list.form(&super::questions::input("1=2"), &today());
     let said = "Question 1 cannot be 2. Enter a date in 2000 or later, not after 2026-11-20.";

@@ -1,4 +1,4 @@
-//! The shared table: literal server bodies, and the findings of the validator for the same input.
+//! Literal server bodies, and the validator's findings for the same input.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -19,7 +19,7 @@ pub(super) fn fixture(file: &str) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// The stored consignments that are valid or not, with what is said of each.
+/// The stored valid or invalid consignments, with the expected findings.
 pub(super) fn cases(kind: &str) -> Vec<Value> {
     let index = fixture("consignments/index.json");
     index[kind].as_array().unwrap().clone()
@@ -52,7 +52,7 @@ fn context(case: &Value) -> Context {
     }
 }
 
-/// The server's message as the mirror has it: a quoted value is cut, and a signature is left out.
+/// The server's message in the validator's version: a quoted value is truncated, a signature omitted.
 fn cut(message: &str, code: &str) -> String {
     let parts: Vec<&str> = message.split('\'').collect();
     let [before, value, after @ ..] = parts.as_slice() else {
@@ -67,7 +67,7 @@ fn cut(message: &str, code: &str) -> String {
 }
 
 fn shown(finding: &Finding) -> [String; 4] {
-    // The table has the path of the body, and schema-level errors have none there.
+    // The table has the path from the body, and schema-level errors have no path there.
     let end = finding
         .path
         .last()
@@ -86,7 +86,7 @@ fn each_invalid_consignment_has_exactly_the_findings_of_the_table() {
         let file = case["file"].as_str().unwrap();
         let report = questionnaire.validate(&input(file), &context(case));
         if file.ends_with("/unknown-form.json") {
-            // The form may be newer than this crate: that is for the server to say.
+            // The form may be newer than this crate, so only the server can decide.
             assert!(report.can_create(), "{file}");
             continue;
         }
@@ -108,7 +108,7 @@ fn each_invalid_consignment_has_exactly_the_findings_of_the_table() {
         let server = Report::from_server_errors(&errors);
         assert!(compare(&report, &server).is_equal(), "{file}");
         for said in server.findings() {
-            // Several may have the same message, such as "Access denied".
+            // Several findings may have the same message, such as "Access denied".
             let mirrored = report.findings().iter().find(|f| {
                 (&f.message, &f.code) == (&cut(&said.message, &said.code), &said.code)
                     && f.description == said.description
@@ -129,14 +129,14 @@ fn valid_consignments_have_no_findings() {
         assert!(report.findings().is_empty(), "{file}: {report}");
         assert!(report.ready_to_submit());
         assert!(report.unchecked().is_empty());
-        // The properties are made up, and so are their check letters.
+        // The properties are fictional, and so are their check letters.
         let mut advice = report.advice().iter();
         let other = advice.find(|finding| finding.rule != Rule::PicForm);
         assert_eq!(other, None, "{file}");
     }
 }
 
-/// The literal bodies of spec 7.2, each with what to change in a valid consignment so that the mirror says the same.
+/// The literal bodies of spec 7.2, with the change to a valid consignment that makes the validator report the same.
 const BODIES: &str = r#"
 answer-outside-acceptable  | {"answers": {"17": "Maybe"}}
 empty-forms                | {"forms": []}
@@ -154,14 +154,14 @@ schema-object-expected     | {"origin": "QAZZ7777"}
 schema-unknown-input-field | {"colour": "brown"}
 "#;
 
-/// What the mirror cannot know: tokens, records, requests, registers, the state of the server. And the index of the folder.
+/// Beyond the validator: tokens, records, requests, registers, the state of the server. Also the index file of the folder.
 const BEYOND: &str = "consignment-not-found internal-error invalid-token maintenance register-bad-request register-not-found \
     register-unauthorised schema-argument-missing schema-invalid-operation schema-json-invalid schema-no-operation \
     schema-query-missing schema-resolver-threw schema-sub-selection-missing schema-syntax-error schema-two-errors \
     schema-undefined-variable schema-unknown-argument schema-unknown-field schema-unknown-operation-name \
     schema-variable-missing schema-variable-null unknown-form index";
 
-/// Sets fields; of answers the values by their question, where null takes the answer away.
+/// Sets fields, and the values of answers by question id; null removes the answer.
 fn change(input: &mut Value, change: &Value) {
     for (name, value) in change.as_object().unwrap() {
         match (&mut input[name], value) {
@@ -186,14 +186,14 @@ fn the_findings_are_those_of_each_literal_body() {
         let mut input = fixture("consignments/lpac1.json")["input"].take();
         change(&mut input, &serde_json::from_str(edit).unwrap());
         let context = Context::on(Day::new(2026, 11, 20).unwrap()).account_pic("QAZZ7777");
-        // "Access denied" may mean much else, and the server's answer hangs on the flags of the user.
+        // "Access denied" can have other causes, and the server's answer depends on the flags of the user.
         let is_denied = file == "not-accredited";
         let denied = is_denied.then(Accreditations::default);
         let context = denied.iter().fold(context, Context::accreditations);
         let report = if input["forms"] == json!(["LPAC1"]) {
             questionnaire.validate_json(&input, &context)
         } else {
-            // Another form asks other questions, which are not the matter here.
+            // Other forms have other questions, which are irrelevant here.
             validate_fields_json(&input, &context)
         };
         let body = fixture(&format!("errors/{file}.json"));
@@ -201,7 +201,7 @@ fn the_findings_are_those_of_each_literal_body() {
         let server = Report::from_server_errors(&errors);
         let comparison = compare(&report, &server);
         assert!(comparison.is_equal(), "{file}: {comparison}");
-        // The order is each one's own.
+        // The two sides may differ in order.
         let (mut ours, mut theirs) = (report.findings().to_vec(), server.findings().to_vec());
         ours.sort_by_key(|f| f.code.clone());
         theirs.sort_by_key(|f| f.code.clone());
@@ -210,7 +210,7 @@ fn the_findings_are_those_of_each_literal_body() {
             assert!(mirrored.rule == said.rule || is_denied, "{file}");
             assert_eq!(mirrored.description, said.description, "{file}");
             assert_eq!(mirrored.question, said.question, "{file}");
-            // This body leaves the place of the variable to its message, up to the field that is too much.
+            // This body names the variable only in its message, without the unknown field.
             let is_unplaced = file == "schema-unknown-input-field";
             assert!(mirrored.path == said.path || is_unplaced, "{file}");
         }

@@ -101,7 +101,7 @@ fn everything_can_be_shared_between_threads() {
     shared::<(Questionnaire, Form, Report, Context)>();
 }
 
-/// Names of the wire at random places, so that the readers get past the first level.
+/// Real field names in random places, so that the reader gets past the first level.
 fn wire() -> impl Strategy<Value = Value> {
     let texts = "LPAC1 LPAHRG0 185 No 2026-11-20 QAZZ7777 1 REPEATABLE minYear now".split(' ');
     let leaf = prop_oneof![
@@ -140,7 +140,7 @@ proptest! {
     }
 }
 
-/// A bounded fuzz test: bytes of real consignments and of the real list, changed here and there.
+/// A bounded fuzz test: real consignments and the real list, with random bytes changed.
 #[test]
 fn damaged_bytes_do_not_panic() {
     let inputs = ["lpac1-hsc2", "lpahrg0", "invalid/several-layers"]
@@ -149,7 +149,7 @@ fn damaged_bytes_do_not_panic() {
     let real = Questionnaire::prepare(&questions());
     let mut seed = 0x2545_F491_4F6C_DD1D_u64;
     let mut next = |below: usize| {
-        // xorshift64: any spread will do.
+        // xorshift64: the quality of the random numbers does not matter.
         seed ^= seed << 13;
         seed ^= seed >> 7;
         seed ^= seed << 17;

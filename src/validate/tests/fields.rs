@@ -47,7 +47,7 @@ fn a_pic_is_required_of_origin_and_destination_and_any_other_field_may_be_null()
     assert_eq!(codes(&nulls), [""; 0]);
 }
 
-/// Where the specification is silent, and the fake is less strict.
+/// Cases on which the specification is silent; the fake is less strict.
 #[test]
 fn an_address_of_email_has_a_local_part_and_a_domain() {
     for (email, is_valid) in [

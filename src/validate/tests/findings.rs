@@ -1,4 +1,4 @@
-//! What findings carry besides: the words of their question, and what the server does not reach.
+//! Details of findings: the texts of their question, and problems that the server does not get to.
 
 use equipment::script::rows;
 use serde_json::{Value, json};
@@ -39,7 +39,7 @@ fn question_185_has_its_text_where_questions_are_loaded() {
 }
 
 #[test]
-fn what_the_server_does_not_reach_is_listed_apart() {
+fn problems_that_the_server_does_not_reach_are_listed_separately() {
     let report = report(&[
         ("/status", json!("SENT")),
         ("/movementTime", json!("25:00")),
@@ -54,7 +54,7 @@ fn what_the_server_does_not_reach_is_listed_apart() {
 }
 
 #[test]
-fn what_could_not_be_read_is_not_said_to_be_missing() {
+fn unreadable_values_are_not_reported_as_missing() {
     let rules = |edits: &[(&str, Value)]| -> Vec<Rule> {
         let report = report(edits);
         assert!(report.findings().iter().all(|f| f.rule == Rule::WireType));
@@ -72,7 +72,7 @@ fn what_could_not_be_read_is_not_said_to_be_missing() {
         (vec![("/origin", json!(7))], &[]),
         (vec![("/forms", json!([7]))], &[]),
         (vec![value, time], &[Rule::Time]),
-        // Nothing is known of this answer, so it may be any that is missing.
+        // The question of this answer is unknown, so it may be any of the missing ones.
         (vec![missing(), ("/answers/-", json!(7))], &[]),
         (vec![missing(), ("/answers/-", wrong)], &[Rule::Required]),
     ] {

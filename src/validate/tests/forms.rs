@@ -20,7 +20,7 @@ fn bare(forms: &[&str]) -> ConsignmentInput {
     ConsignmentInput::new(forms, origin, destination)
 }
 
-/// With the answer that LPAHRG0 wants.
+/// With the answer that LPAHRG0 requires.
 fn input(forms: &[&str]) -> ConsignmentInput {
     bare(forms).answer(AnswerInput::new("185", "Yes"))
 }
@@ -61,7 +61,7 @@ fn all_forms_have_one_species() {
     }
 }
 
-/// The user's flags: true, but for some that are false.
+/// The user's flags: all true except the listed ones.
 fn user(lacking: &[&str]) -> Accreditations {
     let mut user =
         json!({"lPA": true, "eU": true, "mSA": true, "eUGFHQB": true, "nFAS": true, "hRG": true});
@@ -93,14 +93,14 @@ fn each_form_needs_the_accreditation_of_its_program() {
             let found = rules(&[form], &today().accreditations(&user(&[flag])));
             assert_eq!(found, [Rule::Accredited][..refused], "{form} {flag}");
         }
-        // What the service does not say of the user refuses only LPAHRG0.
+        // Unknown flags make only LPAHRG0 an error.
         let unknown = today().accreditations(&Accreditations::default());
         let refused = usize::from(form == "LPAHRG0");
         let found = rules(&[form], &unknown);
         assert_eq!(found, [Rule::Accredited][..refused], "{form}");
         assert_eq!(rules(&[form], &today()), []);
     }
-    // A form is refused once.
+    // Two missing accreditations make one error.
     let context = today().accreditations(&user(&["lPA", "eU"]));
     let report = validate_fields(&input(&["EUC1"]), &context);
     let said = report
@@ -111,7 +111,7 @@ fn each_form_needs_the_accreditation_of_its_program() {
 }
 
 #[test]
-fn an_accreditation_that_is_not_known_is_advice_and_a_missing_one_if_the_policy_says_so() {
+fn an_unknown_accreditation_is_advice_and_a_missing_one_if_the_policy_says_so() {
     let unknown = Accreditations::default();
     let cattle = Accreditations {
         lpa: Some(true),
@@ -126,7 +126,7 @@ fn an_accreditation_that_is_not_known_is_advice_and_a_missing_one_if_the_policy_
         (kept, &cattle, &["LPAC1", "EUC1"], 0, "EUC1 eU"),
         (kept, &user(&[]), &["LPAC1", "EUC1", "LPAHRG0"], 1, ""),
         (kept, &none, &["EUC1"], 1, ""),
-        // The specification ties NFASEUC1 to no flag of the European Union.
+        // The specification does not require the European Union flag for NFASEUC1.
         (kept, &none, &["NFASEUC1"], 0, "NFASEUC1 eU"),
         (lowered, &none, &["EUC1"], 0, "EUC1 lPA, EUC1 eU"),
         (lowered, &none, &["LPAHRG0"], 0, "LPAHRG0 lPA, LPAHRG0 hRG"),
@@ -175,7 +175,7 @@ fn only_yes_lets_rangeland_goats_be_created_whether_or_not_questions_are_loaded(
             assert_eq!(about.collect::<Vec<_>>(), Vec::from_iter(rule), "{case}");
             let is_warning = rule == required;
             assert_eq!(report.is_valid(), rule.is_none() || is_warning, "{case}");
-            // As a reason of its own: the draft is saved, the consignment not created.
+            // The draft is saved, but the consignment cannot be created.
             assert_eq!(report.can_create(), rule.is_none(), "{case}");
             let mut blockers = report.create_blockers().map(|f| f.rule);
             let blocker = blockers.find(|rule| *rule != Rule::Acceptable);
@@ -227,7 +227,7 @@ fn a_form_that_is_newer_than_the_crate_is_known_if_the_list_or_the_profile_names
         (nothing.clone(), 1, 0),
         (list("1 @LPAC2 optional"), 0, 0),
         (nothing.clone().with_profile(&named), 0, 0),
-        // What the profile says of it is checked.
+        // The profile's facts about the form are checked.
         (nothing.with_profile(&newer(goat)), 0, 1),
     ] {
         let report = questionnaire.validate(&input(&["LPAC1", "LPAC2"]), &context);

@@ -1,4 +1,4 @@
-//! What must hold for every list of questions and every consignment.
+//! Properties that hold for every list of questions and every consignment.
 
 use proptest::prelude::{Strategy, any, prop_assert, prop_assert_eq, proptest};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ fn answers() -> impl Strategy<Value = Vec<Value>> {
     answers_below(12)
 }
 
-/// Findings without their order.
+/// Findings in a fixed order.
 fn said(report: &Report) -> Vec<String> {
     let line = |f: &Finding| format!("{} {} {} {:?}", f.severity, f.code, f.message, f.path);
     let mut said: Vec<String> = report.findings().iter().map(|f| line(f)).collect();
@@ -46,7 +46,7 @@ proptest! {
     }
 
     #[test]
-    fn an_answer_that_no_question_asks_for_changes_nothing(trees in trees(), mut answers in answers()) {
+    fn an_answer_without_a_question_changes_nothing(trees in trees(), mut answers in answers()) {
         let tree = prepare(&json!(trees));
         let before = judge(&tree, &answers);
         answers.push(json!({"questionId": "nobody", "index": 1, "value": "x"}));
@@ -98,7 +98,7 @@ proptest! {
             for row in [None, Some(0), Some(1), Some(2), Some(9)] {
                 let explained = tree.explain(&id.to_string(), row, &input);
                 let here = |asked: &QuestionRef| asked.id.as_str() == id.to_string() && asked.row == row;
-                // Outside rows the number of the row does not matter.
+                // Outside rows, the index is ignored.
                 let outside = |asked: &QuestionRef| asked.id.as_str() == id.to_string() && asked.row.is_none();
                 let applies = explained == Explanation::Applies;
                 if applied.iter().any(here) {
@@ -112,7 +112,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_required_waits_for_an_answer_and_is_counted(trees in trees(), answers in answers()) {
+    fn required_questions_are_open_until_answered_and_counted(trees in trees(), answers in answers()) {
         let tree = prepare(&json!(trees));
         let input = input(&answers);
         let form = tree.form(&input, &today());
@@ -129,7 +129,7 @@ proptest! {
     }
 
     #[test]
-    fn questions_under_a_parent_whose_answer_triggers_them_are_as_they_were(trees in trees(), mut answers in answers()) {
+    fn questions_behave_the_same_under_a_parent_that_triggers_them(trees in trees(), mut answers in answers()) {
         let before = judge(&prepare(&json!(trees)), &answers);
         let mut inner = trees;
         for question in &mut inner {

@@ -1,4 +1,4 @@
-//! Cases of the validator as a whole.
+//! Test cases that span the validator.
 
 mod blocks;
 mod bodies;
@@ -18,7 +18,7 @@ use serde_json::json;
 use super::Report;
 use crate::model::{ServerError, Severity};
 
-/// The findings as the server would send them for an operation (spec 7.2).
+/// The findings as errors in the server's format (spec 7.2).
 fn server_errors(report: &Report) -> Vec<ServerError> {
     let errors = report.findings().iter().map(|finding| {
         let (code, message) = (&finding.code, &finding.message);
@@ -28,7 +28,7 @@ fn server_errors(report: &Report) -> Vec<ServerError> {
         }
         let names = finding.path.iter().map(String::as_str);
         let path: Vec<&str> = ["save"].into_iter().chain(names).collect();
-        // assumed: which of the stated values stands where.
+        // assumed: which of the known values each error has.
         let outcome = match finding.severity {
             Severity::Error if code.is_empty() => Some("ERROR"),
             Severity::Error => Some("Error"),

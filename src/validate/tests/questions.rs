@@ -58,7 +58,7 @@ pub(in crate::validate) fn shown(question: &QuestionRef) -> String {
     }
 }
 
-/// The questions that apply, in display order.
+/// The applicable questions in display order.
 pub(in crate::validate) fn applicable(
     list: &Questionnaire,
     input: &ConsignmentInput,
@@ -68,7 +68,7 @@ pub(in crate::validate) fn applicable(
     instances.map(|it| walk.reference(*it)).collect()
 }
 
-/// The items that wait for an answer, or for a first row.
+/// The items without an answer, and the sections without a row.
 pub(in crate::validate) fn open(items: &[Item]) -> Vec<&Item> {
     let all = items.iter().flat_map(Item::descendants);
     all.filter(|item| match item.kind {
@@ -111,14 +111,14 @@ fn stale_answers_trigger_others_only_if_the_policy_says_so() {
     assert_eq!(found(&counting, &all), [""; 0]);
     assert_eq!(found(&counting, &input("1=No; 2=Yes")), ["3"]);
     assert_eq!(applicable(&counting, &all).len(), 2);
-    // What still triggers another is no rubbish; what triggers nothing is.
+    // A stale answer is pruned only if it triggers nothing.
     assert_eq!(counting.prune(&mut input("1=No; 2=Yes; 3=x")), []);
     let pruned = counting.prune(&mut all.clone());
     assert_eq!(pruned, [AnswerInput::new("5", "Yes")]);
 }
 
 #[test]
-fn pruning_keeps_what_applies_what_is_unknown_and_what_alone_makes_a_row() {
+fn pruning_keeps_applicable_and_unknown_answers_and_the_last_answer_of_a_row() {
     let list = list("1 { 2 ?1=Yes }; 3 REPEATABLE { 4 { 5 ?4=Yes } }");
     let mut draft =
         input("1=No; 2=stale; 99=newer than the list; 4.0=No; 5.0=stale; 5.1=makes row 1");
@@ -161,7 +161,7 @@ fn progress_counts_rows_and_leaves_out_headings() {
 }
 
 #[test]
-fn what_is_asked_has_its_reason_and_the_names_of_its_choices() {
+fn an_item_has_its_reason_and_the_names_of_its_choices() {
     let items = |list: &Questionnaire, answers: &str| list.form(&input(answers), &today()).items();
     let tree = list("1 { 2 ?1=A ?1=B; 3 }");
     let whys = |answers: &str| {
@@ -184,9 +184,9 @@ fn what_is_asked_has_its_reason_and_the_names_of_its_choices() {
 }
 
 #[test]
-fn a_day_more_than_half_a_year_away_is_asked_about() {
+fn a_day_more_than_half_a_year_away_is_advice() {
     let list = list("1");
-    // 183 days before and after 2026-11-20, and one more.
+    // Exactly 183 days before and after 2026-11-20, and one day further.
     for (day, is_far) in [
         ("2026-05-21", false),
         ("2026-05-20", true),
@@ -214,7 +214,7 @@ fn advice_about_answers_is_given_on_request_only() {
 }
 
 #[test]
-fn an_answer_that_is_not_written_as_its_type_says_is_advice_and_no_finding() {
+fn an_answer_in_the_wrong_notation_is_advice() {
     let list = list("1 NUMBER; 2 DATE; 3 DATE_TIME; 4 DATE_MONTH; 5 STRING");
     let cases = [
         ("1", "24 0 1.5", "two,dozen -2 24.x .5 1e3"),
@@ -238,7 +238,7 @@ fn an_answer_that_is_not_written_as_its_type_says_is_advice_and_no_finding() {
 }
 
 #[test]
-fn a_number_of_animals_that_is_odd_is_asked_about() {
+fn an_odd_number_of_animals_is_advice() {
     let list = list("1 REPEATABLE { 3 NUMBER; 15 NUMBER; 16 NUMBER; 4 NUMBER }");
     for (answers, odd) in [
         ("3.0=24; 15.0=24; 16.0=0; 4.0=3.5", ""),
@@ -287,7 +287,7 @@ fn it_is_explained_why_a_question_does_not_apply() {
         assert_eq!(why.to_string(), row[2], "{row:?}");
     }
 
-    // A hidden parent is named with its row where it has one.
+    // The explanation names a hidden parent with its row, if it has one.
     let tree = list("1; 3 REPEATABLE ?1=No { 5 ?1=Yes { 6 } }");
     let why = |id: &str, answers: &str| tree.explain(id, Some(2), &input(answers)).to_string();
     let in_row = "question 5 in row 3 above it does not apply";

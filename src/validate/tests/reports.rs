@@ -1,4 +1,4 @@
-//! Reports: comparison with the server, expectations, rules of the server's errors, excerpts of values.
+//! Reports: comparison with the server, expectations, rules of server errors, excerpts of values.
 
 use serde_json::json;
 
@@ -52,7 +52,7 @@ fn an_error_of_the_server_has_the_rule_of_the_finding() {
 }
 
 #[test]
-fn a_finding_has_what_would_be_right() {
+fn a_finding_has_the_correct_value() {
     let list = list("1 optional >=2000 <=2040 <=now; 2 SINGLE_CHOICE optional [Yes|No]");
     let mut wrong = input("1=1999; 2=Perhaps");
     let address = json!({"line1": "x".repeat(301), "state": "XX", "postcode": "0"});
@@ -97,9 +97,9 @@ fn a_report_comes_back_from_its_json_and_debug_shows_no_text_of_it() {
     assert!(!format!("{logged}{report:?}").contains("Jo"));
 }
 
-/// A consignment with a value of more than 60 characters in each text, and the whole values.
+/// A consignment with more than 60 characters in each text, and that text.
 fn long() -> (serde_json::Value, String) {
-    // Three bytes each, so that no count of bytes will do.
+    // Three bytes each, so that counting bytes instead of characters fails.
     let long = "a…".to_owned() + &"水".repeat(400);
     let address = json!({"line1": long, "town": long, "state": long, "postcode": long});
     let party = json!({"name": long, "pic": long, "address": address});
@@ -127,7 +127,7 @@ fn a_message_repeats_at_most_sixty_characters_of_a_value() {
     };
     for (finding, error) in report.findings().iter().zip(&mut whole) {
         assert_cut(finding);
-        // As the server sends it, with the whole value.
+        // The server's message has the full value.
         let message = finding.message.replace(&format!("{head}…"), &long);
         let mut value = serde_json::to_value(&*error).unwrap();
         value["message"] = json!(message);
@@ -137,7 +137,7 @@ fn a_message_repeats_at_most_sixty_characters_of_a_value() {
     let server = Report::from_server_errors(&whole);
     let comparison = compare(&report, &server);
     assert!(comparison.is_equal(), "{comparison}");
-    // Each matches once.
+    // Each finding matches only once.
     let again = [&whole[..], &whole[..1]].concat();
     let comparison = compare(&report, &Report::from_server_errors(&again));
     let differing = (comparison.only_mirror.len(), comparison.only_server.len());
@@ -155,7 +155,7 @@ fn a_message_repeats_at_most_sixty_characters_of_a_value() {
 }
 
 #[test]
-fn a_message_repeats_nothing_of_a_signature() {
+fn a_message_has_no_part_of_a_signature() {
     for signature in ["not base64!".to_owned(), "?".repeat(210_000)] {
         let mut wrong = input("");
         let declaration = json!({"signature": signature});

@@ -1,4 +1,4 @@
-//! Findings in words: a sentence for each rule, labels for each field, other languages.
+//! Findings in words: a sentence for each rule, a label for each field, other languages.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::model::Accreditations;
 use crate::validate::draft::input_paths;
 use crate::validate::{Context, Expected, Finding, Report, Rule, Sentences};
 
-/// A list of questions with a rule of each kind, and rows.
+/// A list of questions with a rule of each kind, and with rows.
 pub(super) fn list() -> Value {
     let mut head = ask("3", "NUMBER", &[], &[]);
     head["text"] = json!("Number of head");
@@ -27,7 +27,7 @@ pub(super) fn list() -> Value {
     json!([ask("1", "REPEATABLE", &[], &[head]), choice, born, child])
 }
 
-/// A consignment without faults but for what is put at some pointers.
+/// A valid consignment, edited at some JSON pointers.
 pub(super) fn consignment(edits: &[(&str, Value)]) -> Value {
     let mut input = json!({"forms": ["LPAC1"], "origin": {"pic": "QAZZ7777", "address": {}},
         "destination": {"pic": "QDZZ3333"}, "owner": {}, "declaration": {"address": {}},
@@ -42,7 +42,7 @@ pub(super) fn consignment(edits: &[(&str, Value)]) -> Value {
     input
 }
 
-/// A user with some accreditations, advice included.
+/// A user with some accreditations; advice is on.
 pub(super) fn context() -> Context {
     let user = Accreditations {
         lpa: Some(true),
@@ -57,7 +57,7 @@ pub(super) fn report(edits: &[(&str, Value)]) -> Report {
     prepare(&list()).validate_json(&consignment(edits), &context())
 }
 
-/// Edits of a consignment, each with a sentence about it; each rule of the validator has one.
+/// Edits of a consignment, each with the resulting sentence; together they cover all rules of the validator.
 pub(super) fn cases() -> Vec<(Vec<(String, Value)>, String)> {
     serde_json::from_str(include_str!("sentences.json")).unwrap()
 }
@@ -76,7 +76,7 @@ pub(super) fn answer(id: &str, value: &str) -> (&'static str, Value) {
 }
 
 #[test]
-fn each_rule_says_what_is_wrong_and_what_would_be_right() {
+fn each_rule_has_a_sentence_with_the_problem_and_the_fix() {
     let cases = cases();
     assert!(cases.len() > 30);
     for (edits, said) in &cases {
@@ -89,7 +89,7 @@ fn each_rule_says_what_is_wrong_and_what_would_be_right() {
     }
 }
 
-/// Whether a text has what only programmers read.
+/// Whether a text has words that only programmers understand.
 fn is_technical(text: &str) -> bool {
     let camel = |word: &str| {
         word.as_bytes()
@@ -130,7 +130,7 @@ fn no_sentence_of_any_rule_at_any_field_is_technical() {
     for name in names {
         let rule: Rule = serde_json::from_value(json!(name)).unwrap();
         for (nth, path) in input_paths().iter().enumerate() {
-            // What is expected does not hang on the field.
+            // Expectations do not depend on the field, so one field tests them all.
             let count = if nth == 0 { expectations.len() } else { 1 };
             for expected in &expectations[..count] {
                 let mut finding = Finding::field(rule, path.join("."), "").of_value("x");
@@ -156,7 +156,7 @@ fn no_sentence_about_a_real_consignment_is_technical() {
             let is_own = value.is_some_and(|value| is_technical(value));
             assert!(is_own || !is_technical(&sentence), "{sentence}");
             assert!(!finding.label().is_empty());
-            // As the server tells it, without what the mirror knows besides.
+            // The same finding from the server, without the validator's extra data.
             for finding in Report::from_server_errors(&server_errors(&report)).findings() {
                 assert!(!is_technical(&finding.sentence()), "{}", finding.sentence());
             }

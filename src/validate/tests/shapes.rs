@@ -1,4 +1,4 @@
-//! Trees of any shape, for the laws, and deep ones.
+//! Generates question trees of any shape, and very deep ones.
 
 use proptest::prelude::{BoxedStrategy, Just, Strategy, any, prop, prop_oneof};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::questions::{ask, input, list, today};
 use crate::model::{AnswerInput, ConsignmentInput, Question};
 use crate::validate::{Questionnaire, Rule};
 
-/// As many questions, each under the one before, and what is made of them.
+/// Passes a chain of nested questions to `then`.
 pub(super) fn nested<T>(levels: usize, outermost: &str, then: impl FnOnce(&[Question]) -> T) -> T {
     let mut questions: Vec<Question> = Vec::new();
     for level in (0..levels).rev() {
@@ -18,14 +18,14 @@ pub(super) fn nested<T>(levels: usize, outermost: &str, then: impl FnOnce(&[Ques
         questions = vec![question];
     }
     let made = then(&questions);
-    // Dropped one by one: the destructor of nested questions is recursive.
+    // Taken apart here, because the destructor of nested questions is recursive.
     while let Some(mut question) = questions.pop() {
         questions.extend(std::mem::take(&mut question.child_questions));
     }
     made
 }
 
-/// Answers to these questions, in a row or outside of rows.
+/// Answers to these questions, in a row or outside rows.
 pub(super) fn answered(questions: std::ops::Range<usize>, row: Option<i64>) -> ConsignmentInput {
     let answers = questions.map(|n| {
         let answer = AnswerInput::new(n.to_string(), "x");
@@ -76,7 +76,7 @@ pub(in crate::validate) fn trees() -> impl Strategy<Value = Vec<Value>> {
     prop::collection::vec(tree(), 0..5)
 }
 
-/// Fewer answers than this to the questions of such trees, in rows or outside.
+/// Fewer than `most` answers to questions of such trees, in rows or outside.
 pub(in crate::validate) fn answers(most: usize) -> impl Strategy<Value = Vec<Value>> {
     let answer = (0..7_u8, prop::option::of(0..3_i64), text()).prop_map(
         |(id, row, value)| json!({"questionId": id.to_string(), "index": row, "value": value}),

@@ -1,16 +1,16 @@
-//! Long lists are followed to their end, and more than a declaration can be is refused.
+//! Long lists are checked completely; lists beyond the limits are refused.
 
 use super::questions::{applicable, input, list, today};
 use super::shapes::{answered, nested};
 use crate::model::ConsignmentInput;
 use crate::validate::{Explanation, QuestionRules, Questionnaire, Rule};
 
-/// What `one` makes of each number.
+/// Joins the results of `one` for the numbers below `size`.
 fn each(size: usize, separator: &str, one: impl Fn(usize) -> String) -> String {
     (0..size).map(one).collect::<Vec<_>>().join(separator)
 }
 
-/// Answers to a question in so many rows.
+/// Answers to a question in `size` rows.
 fn rows(id: &str, size: usize) -> String {
     each(size, "; ", |row| format!("{id}.{row}=x"))
 }
@@ -39,7 +39,7 @@ fn thousands_of_triggers_and_choices_are_followed() {
     let cycle = each(SIZE, "; ", |n| format!("{n} ?{}=x", (n + 1) % SIZE));
     assert_applying(&list(&cycle), &answered(0..SIZE, None), 0);
 
-    // All below the first question apply, or the chain is cut at its top.
+    // All questions below the first apply, or the chain is broken at the top.
     for (outermost, row, first, count) in [
         ("STRING", None, 0, 64),
         ("STRING", None, 1, 1),
@@ -74,20 +74,20 @@ fn what_multiplies_is_refused_at_once_and_altogether() {
         // Each wrong answer lists all choices.
         (&one, rows("0", 100), true),
         (&one, rows("0", 2_000), false),
-        // Each row lists them.
+        // Each wrong answer in each row lists all choices.
         (&one_in_rows, rows("0", 100), true),
         (&one_in_rows, rows("0", 2_000), false),
-        // Each row looks at each row of another question.
+        // Each row reads every row of another question.
         (crossing, both(300), true),
         (crossing, both(2_000), false),
-        // Rows inside rows do not multiply: an answer makes its row in all sections above it.
+        // Nested rows do not multiply: an answer creates a single row in each section above it.
         (&inner, rows("0", 1), true),
-        // Each part of a list is looked for among choices.
+        // Each part of a list is compared with the choices.
         (&several, parts(200), true),
         (&several, parts(2_000), false),
-        // More questions than a list may have.
+        // More questions than the limit.
         (&ids(100_001), String::new(), false),
-        // Each of many questions is triggered by each of many with one id.
+        // Many questions, each triggered by many that share an id.
         (&same, String::new(), false),
     ] {
         let (list, input) = (list(questions), input(&answers));
@@ -108,7 +108,7 @@ fn assert_refused(list: &Questionnaire, input: &ConsignmentInput) {
     assert_eq!(report.question_rules(), QuestionRules::NoQuestionsLoaded);
     assert!(applicable(list, input).is_empty());
     assert_eq!(list.explain("0", Some(0), input), Explanation::TooLarge);
-    // Nothing is known to be superfluous.
+    // If the list was refused, no answer counts as superfluous.
     assert!(list.prune(&mut input.clone()).is_empty());
 
     let mut form = list.form(input, &today());
@@ -131,6 +131,6 @@ fn a_form_that_reaches_the_limit_refuses_more() {
         refused += usize::from(form.answer(n.to_string().as_str(), "7").is_err());
         assert_eq!(form.report(), &list.validate(&form.to_input(), &today()));
     }
-    // 33 answers of 30,010 steps each are within a million.
+    // 33 answers of 30,010 steps each are below a million.
     assert_eq!(refused, 34 - 33);
 }

@@ -1,4 +1,4 @@
-//! Settings that are refused, and handshakes with a server that requires a client certificate.
+//! Rejected settings, and handshakes with a server that requires a client certificate.
 
 use base64::Engine as _;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
@@ -15,7 +15,7 @@ fn pem(begin: &str, text: &str) -> String {
     format!("-----BEGIN {begin}-----\n{text}\n-----END {begin}-----\n")
 }
 
-/// Whatever the endpoint.
+/// With and without an https endpoint.
 fn assert_refused(options: &HttpOptions, expected: &str) {
     for secure in [true, false] {
         let configured = configure(ClientBuilder::new(), secure, options);
@@ -24,7 +24,7 @@ fn assert_refused(options: &HttpOptions, expected: &str) {
 }
 
 #[test]
-fn what_is_no_certificate_is_refused_whatever_the_endpoint() {
+fn an_invalid_certificate_is_refused_for_any_endpoint() {
     let unfinished = "-----BEGIN CERTIFICATE-----\nZ2FyYmFnZQ==\n";
     for garbage in [
         "garbage",
@@ -39,7 +39,7 @@ fn what_is_no_certificate_is_refused_whatever_the_endpoint() {
 }
 
 #[test]
-fn a_client_certificate_that_cannot_be_used_is_refused_whatever_the_endpoint() {
+fn an_unusable_client_certificate_is_refused_for_any_endpoint() {
     let (certificate, key) =
         TlsServer::CLIENT.split_at(TlsServer::CLIENT.find("-----BEGIN P").unwrap());
     let other_key = &TlsServer::SERVER[TlsServer::SERVER.find("-----BEGIN P").unwrap()..];
@@ -74,16 +74,16 @@ async fn get(server: &TlsServer, options: HttpOptions) -> Result<Reply, Error> {
         .await
 }
 
-/// RFC 8446 section 4.4.2.4: the server ends the handshake, after the client has sent its request.
+/// RFC 8446 section 4.4.2.4: the server ends the handshake after the client has sent its request.
 #[tokio::test]
-async fn a_certificate_that_is_missing_or_not_accepted_is_named() {
+async fn a_missing_or_rejected_client_certificate_is_reported() {
     let server = TlsServer::start("yes");
-    // That of the server may not be used by clients.
+    // The server's certificate is not valid for clients.
     let foreign = HttpOptions::default().client_certificate(TlsServer::SERVER);
     for options in [HttpOptions::default(), foreign] {
         let fresh = get(&server, options.clone().no_keep_alive()).await;
         assert_fails(fresh, "Config: client_certificate");
-        // On a connection that may have been in use before, the request may have been processed.
+        // A reused connection may have delivered the request, so it may have been processed.
         let error = get(&server, options).await.err().unwrap();
         assert_eq!(
             (error.kind(), error.is_retryable()),
@@ -113,7 +113,7 @@ fn pem_of(begin: &str, der: &[u8]) -> String {
     )
 }
 
-/// A certificate of an authority of its own, for this host and these years: PEM texts of the authority, and of the server with its key.
+/// A certificate for this host and these years, with its own authority. PEM texts of the authority, and of the server with its key.
 fn certificate(host: &str, years: [i32; 2]) -> (String, String) {
     let authority_key = KeyPair::generate().unwrap();
     let mut authority = CertificateParams::new([]).unwrap();
@@ -136,9 +136,9 @@ fn certificate(host: &str, years: [i32; 2]) -> (String, String) {
     )
 }
 
-/// The dates are far from those with which the tests are run. Windows does not say which of the dates it is.
+/// The dates are far from any test run. Windows does not report which date is wrong.
 #[tokio::test]
-async fn a_certificate_of_a_server_that_is_refused_is_named_with_the_reason() {
+async fn a_refused_server_certificate_is_reported_with_the_reason() {
     let clock = "or this computer's clock is wrong: it says ";
     for (host, years, is_trusted, cause, expected) in [
         (

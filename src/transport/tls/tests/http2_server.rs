@@ -1,4 +1,4 @@
-//! A server of HTTP/2 over TLS on loopback, with connections that die silently.
+//! An HTTP/2 server over TLS on loopback, with connections that die silently.
 
 use std::sync::Arc;
 
@@ -17,15 +17,15 @@ use url::Url;
 
 use super::TlsServer;
 
-/// Answers each request the same. Its runtime has a thread of its own, so a test may stop the time of the client.
+/// Sends the same reply to each request. Its runtime has its own thread, so a test can stop the client's time.
 pub(crate) struct Http2Server {
     pub(crate) url: Url,
     received: mpsc::UnboundedReceiver<usize>,
 }
 
 impl Http2Server {
-    /// A server on which the first connections die after one reply each: the next request on such a connection arrives, and afterwards
-    /// the server neither reads nor sends. That is what a client sees of a network that is gone.
+    /// A server whose first connections die after one reply each: the next request on such a connection arrives, but the server
+    /// then neither reads nor sends. To a client this looks like a lost network.
     pub(crate) fn start(reply: &'static str, dying_connections: usize) -> Self {
         Self::start_with(TlsServer::SERVER, reply, dying_connections)
     }
@@ -48,7 +48,7 @@ impl Http2Server {
                     let (stream, _) = listener.accept().await.unwrap();
                     let (acceptor, sender) = (acceptor.clone(), sender.clone());
                     tokio::spawn(async move {
-                        // A client may refuse the certificate.
+                        // Clients may refuse the certificate.
                         let Ok(stream) = acceptor.accept(stream).await else {
                             return;
                         };
@@ -58,7 +58,7 @@ impl Http2Server {
                             requests += 1;
                             sender.send(number).unwrap();
                             if number <= dying_connections && requests == 2 {
-                                // Open, and not served any more.
+                                // Keep the connection open, but stop serving it.
                                 std::future::pending::<()>().await;
                             }
                             tokio::spawn(answer(request.into_body(), respond, reply));
@@ -71,7 +71,7 @@ impl Http2Server {
         Self { url, received }
     }
 
-    /// The number of the connection on which the next request arrives, from 1.
+    /// The number, from 1, of the connection on which the next request arrives.
     pub(crate) async fn next_request(&mut self) -> usize {
         self.received.recv().await.unwrap()
     }

@@ -1,4 +1,4 @@
-//! Equipment of tests over TLS.
+//! Servers for tests over TLS.
 
 mod http2_server;
 mod tls_server;

@@ -13,14 +13,14 @@ use rustls::{
 };
 use url::Url;
 
-/// Gives one reply to each client with a certificate of its authority.
+/// Sends one reply to each client with a certificate of its authority.
 pub(crate) struct TlsServer {
     pub(crate) url: Url,
     requests: Arc<Mutex<Vec<String>>>,
 }
 
 impl TlsServer {
-    /// Of the server and of its clients.
+    /// The authority of the server and its clients.
     pub(crate) const AUTHORITY: &str = include_str!("../../../../tests/fixtures/tls/authority.pem");
     /// Certificate and key of a client.
     pub(crate) const CLIENT: &str = include_str!("../../../../tests/fixtures/tls/client.pem");
@@ -80,13 +80,13 @@ fn serve(stream: TcpStream, config: &Arc<ServerConfig>, body: &str, received: &M
         stream.conn.send_close_notify();
         stream.flush().unwrap();
     }
-    // A socket that is closed with unread bytes takes back what was sent last, such as the reason of a refusal.
+    // Closing a socket with unread bytes discards the last bytes sent, such as the reason for a refusal.
     let mut socket = stream.sock;
     socket.shutdown(Shutdown::Write).unwrap();
     let _ = socket.read_to_end(&mut Vec::new());
 }
 
-/// A request, or `None` when the handshake fails.
+/// A request; `None` if the handshake fails.
 fn read(stream: &mut impl Read) -> Option<String> {
     let mut text = String::new();
     let mut bytes = [0; 4_096];

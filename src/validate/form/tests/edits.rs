@@ -1,4 +1,4 @@
-//! What edits change, and which are refused.
+//! The effects of edits, and the edits that are refused.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ fn form(list: &Questionnaire, answers: &str) -> Form {
 }
 
 #[test]
-fn a_form_is_filled_in_from_nothing() {
+fn a_form_is_filled_in_from_scratch() {
     let mut form = yard().form(&ConsignmentInput::default(), &today());
     form.field("forms", ["LPAC1"]).unwrap();
     form.field("origin", PartyInput::new("QAZZ7777")).unwrap();
@@ -28,18 +28,18 @@ fn a_form_is_filled_in_from_nothing() {
 }
 
 #[test]
-fn taking_away_a_field_that_is_not_there_changes_nothing() {
+fn removing_a_missing_field_changes_nothing() {
     let mut form = form(&yard(), "");
     let before = form.save();
     for path in ["declaration.phone", "declaration.accept", "origin.pic.x"] {
-        // The text of a PIC has no field.
+        // The text of a PIC has no fields.
         let is_field = path != "origin.pic.x";
         let done = form.field(path, None::<&str>);
         assert_eq!(done.is_ok(), is_field, "{path}");
     }
     assert_eq!(form.save(), before);
     assert_eq!(form.undo(), None);
-    // What else the declaration holds stays.
+    // The rest of the declaration is kept.
     form.field("declaration.accept", true).unwrap();
     let before = form.save();
     form.field("declaration.phone", None::<&str>).unwrap();
@@ -47,7 +47,7 @@ fn taking_away_a_field_that_is_not_there_changes_nothing() {
 }
 
 #[test]
-fn fields_that_are_none_and_values_of_another_type_are_refused_with_all_that_is_wrong() {
+fn unknown_fields_and_values_of_the_wrong_type_are_refused_with_all_reasons() {
     let mut form = form(&yard(), "");
     let before = form.save();
     let mut refused = |path: &str, value: Value| match form.field(path, value) {
@@ -81,7 +81,7 @@ fn at_most_100_edits_are_undone() {
 }
 
 #[test]
-fn question_185_is_judged_again_with_the_answers() {
+fn question_185_is_checked_again_with_the_answers() {
     let mut form = form(&list("185 @LPAHRG0 optional"), "@LPAHRG0; 185=Yes");
     let change = form.answer("185", "No").unwrap();
     assert_eq!(change.added[0].code, "");
@@ -91,7 +91,7 @@ fn question_185_is_judged_again_with_the_answers() {
 }
 
 #[test]
-fn an_edit_that_makes_too_much_to_judge_is_refused() {
+fn an_edit_beyond_the_limits_is_refused() {
     let children: Vec<String> = (10..1_010).map(|id| id.to_string()).collect();
     let list = list(&format!("3 REPEATABLE {{ {} }}", children.join("; ")));
     let rows: Vec<String> = (0..99).map(|row| format!("10.{row}=x")).collect();
@@ -103,7 +103,7 @@ fn an_edit_that_makes_too_much_to_judge_is_refused() {
 }
 
 #[test]
-fn sentences_count_the_rows_that_are_left() {
+fn sentences_count_the_remaining_rows() {
     let list = list("1 REPEATABLE { 3 NUMBER; 4 }; 5 REPEATABLE { 6 }");
     let mut form = list.form(&input(""), &today().advice(true));
     for (row, head) in (0_i64..).zip(["1", "2", "x", ""]) {
@@ -127,7 +127,7 @@ fn sentences_count_the_rows_that_are_left() {
         "Question 3 in row 3 looks wrong: x. Write it like 24.",
     ];
     assert_eq!(said(&form), expected);
-    // A screen shows advice at its question.
+    // A screen shows advice next to its question.
     let items = form.items();
     let advised = items.iter().flat_map(Item::descendants);
     let advised: Vec<_> = advised.filter(|item| !item.advice.is_empty()).collect();
@@ -135,7 +135,7 @@ fn sentences_count_the_rows_that_are_left() {
     assert_eq!(advised[0].question, ("3", Some(2_i64)).into());
     assert!(advised[0].findings.is_empty());
     form.remove_row("1", 0).unwrap();
-    // An empty row counts, as it does in the items.
+    // An empty row counts, here as in the items.
     form.answer(("3", 1), None).unwrap();
     let left = [
         "Question 4 in row 2 is not answered. Enter an answer.",

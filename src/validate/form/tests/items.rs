@@ -1,4 +1,4 @@
-//! What a form shows, what comes next, and what is missing.
+//! The items of a form, the next question, and the blockers.
 
 use serde_json::{Value, json};
 
@@ -63,7 +63,7 @@ fn an_item_has_what_a_screen_shows() {
 }
 
 #[test]
-fn blockers_say_in_words_what_is_missing() {
+fn blockers_explain_in_words_what_is_missing() {
     let mut form = form("17=maybe; 30=True; 31=x; 21=x");
     let said = |form: &Form| {
         let said: Vec<_> = form.blockers().iter().map(ToString::to_string).collect();
@@ -108,7 +108,7 @@ fn a_form_is_opened_with_the_questions_that_it_was_saved_with() {
 fn rows_and_skipped_questions_stay_with_another_list() {
     let older = list("1 REPEATABLE { 3; 4 }; 17; 5 REPEATABLE { 6 }");
     let newer = list("1 REPEATABLE { 4 }; 17; 18");
-    // The row 2 is opened, and the others have answers.
+    // Row 2 was opened; the other rows have answers.
     let mut form = older.form(&input("3.0=x; 4.1=x; 6.0=x"), &today());
     form.add_row("1").unwrap();
     form.skip("17").unwrap();
@@ -129,7 +129,7 @@ fn rows_and_skipped_questions_stay_with_another_list() {
     adopted.remove_row("1", 0).unwrap();
     assert_eq!(outline(&adopted.items()), "1[1: 4][2: 4] 17 18");
     assert_eq!(adopted.to_input(), input("4.1=x"));
-    // The same list and input change nothing.
+    // Adopting with the same list and input changes nothing.
     let same = older.adopt(&form, form.save().into_input());
     assert_eq!(same.save(), form.save());
 }

@@ -1,4 +1,4 @@
-//! What must hold for every list of questions and every sequence of edits.
+//! Properties that hold for every list of questions and every sequence of edits.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ fn edit() -> impl Strategy<Value = Edit> {
     ]
 }
 
-/// The change, or `None` where the edit was refused.
+/// The change, or `None` if the edit was refused.
 fn apply(form: &mut Form, edit: &Edit) -> Option<Change> {
     match edit {
         Edit::Answer(id, row, value) => form.answer((id.to_string(), *row), value.as_deref()).ok(),
@@ -57,7 +57,7 @@ fn apply(form: &mut Form, edit: &Edit) -> Option<Change> {
     }
 }
 
-/// All that can be seen of a form.
+/// Everything a form shows.
 fn seen(form: &Form) -> Value {
     let (items, blockers) = (form.items(), form.blockers());
     json!([form.save(), items, form.report(), form.progress(), blockers])
@@ -70,7 +70,7 @@ fn questions(items: &[Item]) -> Vec<QuestionRef> {
     questions
 }
 
-/// What is there after a change of what was there before.
+/// Applies a change to the previous list.
 fn changed<T: Clone + PartialEq>(before: Vec<T>, gone: &[T], new: &[T]) -> Vec<T> {
     let mut now = before;
     for one in gone {
@@ -87,7 +87,7 @@ fn lines(findings: &[Arc<Finding>]) -> Vec<String> {
     lines
 }
 
-/// A report without the numbers of rows: a form counts empty rows as well.
+/// A report without row numbers: a form counts empty rows as well.
 fn unnumbered(report: &Report) -> Report {
     let mut report = report.clone();
     let all = report.findings.iter_mut().chain(&mut report.advice);
@@ -105,7 +105,7 @@ proptest! {
         trees in trees(),
         start in input(),
         stale in any::<bool>(),
-        // By step: whether a section gets a row, and which text a question gets.
+        // For each step: whether a section gets a row, and the text for a question.
         choices in prop::collection::vec((any::<bool>(), text()), 1..20),
     ) {
         let list = prepare_with(&json!(trees), stale);
@@ -131,7 +131,7 @@ proptest! {
             let QuestionRef { id, row, .. } = item.question;
             form.answer((id, row), value).unwrap();
         }
-        // A section that was left out may have the id of a question, which is then left out with it.
+        // A skipped section may share its id with a question, which is then skipped too.
         let is_question = |question: &usize| list.tree[*question].kind != ItemKind::Rows;
         skipped.retain(|skipped| list.tree.with(Some(&skipped.id)).iter().any(is_question));
         let mut is_ready = true;
@@ -153,7 +153,7 @@ proptest! {
     }
 
     #[test]
-    fn a_form_says_what_a_full_look_says_and_undo_brings_back_what_was_there(
+    fn edits_match_a_full_check_and_undo_restores_the_previous_state(
         trees in trees(),
         stale in any::<bool>(),
         start in input(),

@@ -1,4 +1,4 @@
-//! Forms: edits, items, and what must hold after any of them.
+//! Tests of forms: edits, items, and properties that always hold.
 
 mod edits;
 mod items;

@@ -1,4 +1,4 @@
-//! Edits of forms as a table.
+//! Runs the table of edits in `scenarios.txt`.
 
 use std::sync::Arc;
 
@@ -26,13 +26,13 @@ struct Edits {
     said: String,
 }
 
-/// `4.0` as a question in a row.
+/// Parses `4.0` as question 4 in row 0.
 fn reference(text: &str) -> QuestionRef {
     let (id, row) = text.split_once('.').unwrap_or((text, ""));
     QuestionRef::new(id, row.parse().ok())
 }
 
-/// An item with what stands under it, in brackets, and its rows.
+/// An item, with its children and rows in brackets.
 pub(super) fn outline(items: &[Item]) -> String {
     let row = |row: &ItemRow| {
         let index = row.index.unwrap_or(-1);
@@ -125,6 +125,6 @@ impl Stage for Edits {
 }
 
 #[tokio::test]
-async fn edits_change_what_they_say() {
+async fn each_edit_has_the_effects_in_the_table() {
     play::<Edits>(include_str!("scenarios.txt")).await;
 }
