@@ -27,7 +27,6 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-#[cfg(feature = "client")]
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{
     DeserializeSeed, Error, Expected, IgnoredAny, IntoDeserializer, MapAccess, SeqAccess,
