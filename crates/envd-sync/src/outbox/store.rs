@@ -333,13 +333,14 @@ impl OutboxStore {
         self.cache().replica.clone()
     }
 
-    /// Another open row with a record.
+    /// Another open row with a record. One that was discarded, and only watches, comes last.
     fn row_with(&self, record: &str, except: u64) -> Option<Arc<Row>> {
         let cache = self.cache();
         let from = cache.rows.records.range((record.to_owned(), 0)..);
-        let mut holders = from.take_while(|(known, _)| known == record);
-        let (_, id) = holders.find(|(_, id)| *id != except)?;
-        cache.rows.all.get(id).cloned()
+        let holders = from.take_while(|(known, _)| known == record);
+        let others = holders.filter(|(_, id)| *id != except);
+        let rows = others.filter_map(|(_, id)| cache.rows.all.get(id));
+        rows.max_by_key(|row| row.is_about(record)).cloned()
     }
 
     /// A change of what this process knows. That it is all there is, the commit checks.

@@ -175,6 +175,8 @@ pub(super) struct Record {
     /// The number of its last change.
     pub(super) updated: u32,
     pub(super) is_deleted: bool,
+    /// Its declaration was sent as a new record once more after a person had begun another declaration with this one.
+    pub(super) is_doubled: bool,
 }
 
 /// All records, by number; the first is `c1`.
@@ -223,6 +225,7 @@ impl Service {
             made_at: now,
             updated: self.changes,
             is_deleted: false,
+            is_doubled: false,
         });
         self.records.len() - 1
     }

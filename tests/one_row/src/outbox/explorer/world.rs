@@ -172,14 +172,11 @@ impl World {
 
     /// The other row that a record belongs to: `store.rs`.
     fn holder(&self, record: &str, except: u64) -> Option<&Row> {
-        let mut rows = self.rows.values().filter(|row| row.id != except);
+        let rows = self.rows.values().filter(|row| row.id != except);
         let mut past = rows.clone().filter(|row| row.is_at_rest());
-        let is_reporter = self.planted == "ReporterHolds";
-        let has = |row: &&Arc<Row>| {
-            let reported = row.duplicates.iter().filter(|_| is_reporter);
-            row.records().chain(reported).any(|known| known == record)
-        };
-        let open = rows.find(|row| !row.is_at_rest() && has(row));
+        let has = |row: &&Arc<Row>| row.records().any(|known| known == record);
+        let open = rows.filter(|row| !row.is_at_rest() && has(row));
+        let open = open.max_by_key(|row| row.is_about(record));
         let mut reporting = self.rows.values().filter(|row| row.id != except);
         let has_reported = |row: &&Arc<Row>| row.duplicates.iter().any(|known| known == record);
         let known = open.or_else(|| past.rfind(has));
@@ -617,7 +614,11 @@ impl World {
     /// A request leaves: `pass.rs`.
     fn send(&mut self, row: &Row, sent: &Sent, pass: &mut Pass) -> Result<(), Stop> {
         self.append(row, &RowEvent::Marked(sent.clone())).unwrap();
-        let (id, request) = (row.id, &sent.request);
+        let id = row.id;
+        let request = &sent.request;
+        if matches!(request, ChangeRequest::Create(_)) {
+            self.doubles(id);
+        }
         let creation_before = self.laws.creation(id);
         let before = sent.before.as_ref().map(|record| &record.fields);
         let mut body = request.sent(before);
@@ -666,6 +667,19 @@ impl World {
             return Ok(());
         }
         Err(Stop)
+    }
+
+    /// A declaration is sent as a new record: those that it has made, and that a person began another declaration with, are doubled.
+    fn doubles(&mut self, declaration: u64) {
+        let rows = &self.rows;
+        let is_named = |at: usize| {
+            let id = service::id(at);
+            let mut rows = rows.values();
+            rows.any(|row| row.is_named && row.record.as_ref() == Some(&id))
+        };
+        for (at, record) in self.service.records.iter_mut().enumerate() {
+            record.is_doubled |= record.maker == Author::Us(declaration) && is_named(at);
+        }
     }
 
     fn carry_out(&mut self, flight: &Flight) -> Option<usize> {
@@ -992,14 +1006,13 @@ impl World {
             };
             let is_told =
                 |row: &Arc<Row>| row.duplicates.contains(&id) || row.agreed.not.contains(&id);
+            // A row that began with the record is its declaration, unless the record was made again after that.
             let is_over = matches!(self.screen(maker), Screen::GivenUp | Screen::Deleted);
+            let is_own = |row: &Arc<Row>| {
+                row.record.as_ref() == Some(&id) && (is_over || !row.is_named || !record.is_doubled)
+            };
             let own = self.rows[&maker].record.as_ref();
             let own = own.map(|own| service::at(own));
-            // A row that began with the record is another declaration of it, unless its maker was given up, or had its own record
-            // before this one arrived: then a person has taken it in hand.
-            let is_in_hand = is_over || own.is_some_and(|own| own < *at);
-            let is_own =
-                |row: &Arc<Row>| row.record.as_ref() == Some(&id) && (is_in_hand || !row.is_named);
             // A colleague's record with all of a lost text is not told apart from ours, which is then nobody's.
             let is_theirs = |at: usize| self.service.records[at].maker == Author::Other;
             let has_own = own.is_some_and(|own| self.service.is_there(own));
@@ -1055,7 +1068,7 @@ impl World {
         }
         for record in &self.service.records {
             (record.content, record.authors, record.maker).hash(&mut key);
-            (record.is_deleted, record.created_by).hash(&mut key);
+            (record.is_deleted, record.is_doubled, record.created_by).hash(&mut key);
             (self.now - record.made_at < DAY).hash(&mut key);
             rank(&updated_at(record.updated)).hash(&mut key);
         }
