@@ -210,7 +210,7 @@ pub(crate) struct Listing {
     pub(crate) number: u64,
     /// When the list started.
     pub(crate) begun: Time,
-    /// The sequence number of the last record that appeared for the first time.
+    /// The number of the replica's last change. Records that appear later have greater numbers.
     pub(crate) last: u64,
     /// The greatest `updatedAt` that the service has shown.
     pub(crate) latest: String,
@@ -638,7 +638,7 @@ impl Row {
         self.lost.is_some() || self.sent.is_some()
     }
 
-    /// The sequence number after which a record that the row waits for may have appeared.
+    /// The number of the replica's change after which a record that the row waits for may have appeared.
     pub(crate) fn needs_since(&self) -> Option<u64> {
         let lost = self.lost.iter().map(|lost| &lost.listed);
         let sent = self.sent.iter().filter(|sent| sent.before.is_none());
@@ -669,8 +669,8 @@ impl Row {
         (texts, since.map_or(&self.known, |lost| &lost.listed))
     }
 
-    /// The texts to search the replica for before a creation, and the sequence number to start from. After an edit in doubt, an older
-    /// record may already have the wanted text, so the search may start before the request in doubt.
+    /// The texts to search the replica for before a creation, and the number of the change to start after. After an edit in doubt, an
+    /// older record may already have the wanted text, so the search may start before the request in doubt.
     pub(crate) fn searched(&self) -> (impl Iterator<Item = &Text>, u64) {
         let lost = self.lost.iter().flat_map(|lost| &lost.texts);
         let texts = lost.chain(self.next_wish().text());
