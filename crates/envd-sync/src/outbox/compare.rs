@@ -326,7 +326,7 @@ pub(crate) fn compare(
 
 /// Who changed a field since it was edited here.
 ///
-/// The author of a [`FieldDifference`]. See [`Conflict`](super::Conflict) for an example.
+/// Part of a [`FieldDifference`]. See [`Conflict`](super::Conflict) for an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

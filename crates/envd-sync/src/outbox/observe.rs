@@ -16,7 +16,7 @@ use crate::store::rows::ChangeRange;
 use envd_sdk::ErrorKind;
 use envd_sdk::model::ConsignmentInput;
 
-/// How many times the list is read at most, until it does not change during the read.
+/// The greatest number of syncs in a row, if the list changes during each of them.
 const WALKS: u32 = 3;
 
 /// The number of changes that are read from the store at once.
