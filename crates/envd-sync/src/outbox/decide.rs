@@ -247,7 +247,7 @@ fn twins(row: &Row, seen: &[Seen], when: &Circumstances<'_>) -> Vec<String> {
     twins.map(|seen| seen.record.id.clone()).collect()
 }
 
-/// Whether a record has everything of a text, whoever created it.
+/// Whether a record has everything of a text, regardless of its author.
 fn is_close(whose: Whose) -> bool {
     matches!(whose, Whose::Ours | Whose::Agrees | Whose::AndMore)
 }
@@ -272,7 +272,7 @@ fn closest<'a>(
         return None;
     }
     let whose_of = |text: &Text| whose(&text.value(), &since.latest, &seen.record, when.service);
-    // If several texts agree, take the one that was sent last.
+    // If several texts agree, take the latest.
     let closest = texts.rev().map(|text| (whose_of(text), text));
     match closest.min_by_key(|(whose, _)| *whose as u8)? {
         (Whose::Unrelated, _) => None,
@@ -350,7 +350,7 @@ fn change(row: &Row, record: &ServiceRecord, when: &Circumstances<'_>) -> Action
     let is_there = sent
         .as_ref()
         .is_some_and(|sent| shown.has(sent, when.service));
-    // If it is unknown what the user saw, a delete applies to the record as it is now.
+    // If it is unknown what the user saw, a delete applies to the current record.
     let is_seen = match &row.seen_at {
         Some(seen_at) => *seen_at == record.updated_at,
         None => row.base.is_none(),

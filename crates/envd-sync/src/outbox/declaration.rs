@@ -54,7 +54,7 @@ impl FromStr for Decision {
     }
 }
 
-/// What the user wants for a declaration.
+/// The state that the user wants on the service.
 ///
 /// See [`Declaration`] for an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -182,7 +182,7 @@ pub struct HistoryEvent {
     /// `absent`, `unclear`, `asked`, `told` (late duplicates were reported), `watch_over` (the search for them ended),
     /// `writer_returned` (the user who wrote it logged in again), `decided`.
     pub event: String,
-    /// The reason as a text; empty if there is none.
+    /// The reason, or an empty text.
     pub why: String,
 }
 
@@ -215,7 +215,7 @@ pub struct Declaration {
     pub key: Option<String>,
     /// The users who wrote the text or the delete that is wanted now, from [`Outbox::user`](super::Outbox::user); empty: unknown.
     pub writers: Vec<String>,
-    /// What the user wants.
+    /// The state that the user wants.
     pub wanted: Wanted,
     /// Its state.
     pub state: DeclarationState,

@@ -53,8 +53,8 @@ impl DeclarationEvents {
         Some(self.next_written().await?.declaration)
     }
 
-    /// Like [`next`](Self::next), but skips changes that leave the [state](DeclarationState) and the number of [late
-    /// duplicates](Declaration::late_duplicates) as they were.
+    /// Like [`next`](Self::next), but skips changes that affect neither the [state](DeclarationState) nor the number of [late
+    /// duplicates](Declaration::late_duplicates).
     ///
     /// ```
     /// # equipment::example(async {

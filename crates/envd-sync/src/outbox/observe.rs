@@ -228,8 +228,8 @@ impl<'a> Reader<'a> {
         Ok(seen)
     }
 
-    /// The number of the change with which the replica first listed a record, or 0 if that was before anything that a row waits for;
-    /// `None`: the replica does not list it.
+    /// The number of the change with which the replica first listed a record, or 0 if the record is older than anything that a row
+    /// waits for; `None`: the replica does not list it.
     pub(super) async fn first_listed(&mut self, id: &str) -> Result<Option<u64>> {
         if !self.is_listed(id).await? {
             return Ok(None);

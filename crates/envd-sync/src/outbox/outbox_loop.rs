@@ -43,7 +43,7 @@ pub enum OutboxEvent {
     /// A pass ended. It sent everything that could be sent.
     #[non_exhaustive]
     Passed {
-        /// What the pass did, and what still waits.
+        /// The result of the pass, with the number of declarations that still wait.
         report: OutboxReport,
     },
     /// The store failed. The loop tries again.

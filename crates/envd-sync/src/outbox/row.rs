@@ -225,7 +225,7 @@ pub(crate) struct Listing {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Sent {
     pub(crate) request: ChangeRequest,
-    /// The record as it was read right before the request.
+    /// The record, read right before the request.
     pub(crate) before: Option<ServiceRecord>,
     /// The list that was read right before a creation.
     pub(crate) listed: Listing,
@@ -302,7 +302,7 @@ pub(crate) struct Lost {
 
 impl Lost {
     /// Whether the watch still runs. Clocks may be a day apart, so up to two days are allowed: a watch that is too long costs one list
-    /// an hour, and one that is too short never reports a duplicate.
+    /// an hour, but too short a watch misses duplicates.
     pub(crate) fn is_watched(&self, now: Time) -> bool {
         let is_ahead = |until: Time| (1..=2 * DAY).contains(&until.saturating_sub(now));
         self.watched_until.is_some_and(is_ahead)
@@ -451,7 +451,7 @@ impl Default for RowState {
     }
 }
 
-/// What the user has agreed to.
+/// Exceptions that the user has agreed to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Agreed {
     /// Days, forms and limits that have passed, and are sent anyway.

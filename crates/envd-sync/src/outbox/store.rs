@@ -329,7 +329,7 @@ impl OutboxStore {
             .with_authors_of(&self.cache().head.service)
     }
 
-    /// The replica's state as it was read last.
+    /// The cached state of the replica.
     pub(super) fn replica(&self) -> ReplicaState {
         self.cache().replica.clone()
     }
@@ -470,7 +470,7 @@ impl OutboxStore {
         }
         drop(cache);
         for written in written {
-            // OK to ignore: there are no listeners any more.
+            // OK to ignore: every listener is gone.
             let _ = self.events.send(written);
         }
     }
