@@ -783,7 +783,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_is_a_day_with_three_looks_in_it() {
+    fn a_day_without_an_answer_needs_three_tries() {
         let unanswered = |since, looks| Unanswered { since, looks };
         for (asked, now, is_over) in [
             (unanswered(NOW, 60), NOW + 3_600, false),
@@ -812,7 +812,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_appear_is_kept_from_the_first_change_on() {
+    fn changes_are_needed_from_the_start_of_the_search() {
         for (of, since) in [
             ("save", Some(10)),
             ("save sending", Some(10)),
@@ -844,7 +844,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_merely_read_is_no_base() {
+    fn a_field_that_was_only_read_is_not_in_the_base() {
         let mut row = row("save sending");
         let sent = row.sent.as_ref().unwrap().request.clone();
         let mut fields = sent.sent(None).unwrap();

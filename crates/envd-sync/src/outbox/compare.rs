@@ -627,7 +627,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_compared_with_what_was_there_and_what_was_sent() {
+    fn a_record_is_compared_with_its_base_and_the_text_sent() {
         for line in lines(include_str!("compare.txt")) {
             let (base, shown) = line[0].split_once(" = ").unwrap_or((line[0], "null"));
             let (base, over) = base.split_once(" < ").unwrap_or((base, "{}"));
@@ -686,7 +686,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_that_is_sent_and_never_read_differs_for_nobody() {
+    fn a_field_that_is_never_read_does_not_differ() {
         let (sent, read) = (json!({"a": "x", "future": {"b": 1}}), json!({"a": "x"}));
         let service = ServiceFields::default().showing(|name| name != "future");
         let found = compare(&Base::default(), Some(&sent), &read, &service);
@@ -697,7 +697,7 @@ mod tests {
     }
 
     #[test]
-    fn a_base_is_stored_as_it_is() {
+    fn a_base_is_stored_unchanged() {
         let base =
             Base::shown(&json!({"a": "x", "b": {"c.d": "y"}})).laid(&json!({"b": {"e": null}}));
         let stored = serde_json::to_string(&base).unwrap();

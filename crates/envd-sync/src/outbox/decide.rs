@@ -639,7 +639,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_next_follows_from_the_row_and_what_was_read() {
+    fn the_next_step_follows_from_the_row_and_the_read() {
         for line in lines(include_str!("decide.txt")) {
             let has = |word: &str| line[0].split(' ').any(|one| one == word);
             let row = row(line[0]);
@@ -663,7 +663,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_believed_if_it_shows_the_record_that_was_sent() {
+    fn a_reply_counts_if_it_shows_the_record_that_was_sent() {
         for line in lines(include_str!("tests/answers.txt")) {
             let [of, shows, sequence, means] = line[..] else {
                 panic!("{line:?}")
@@ -697,7 +697,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_a_person_edits_may_be_what_a_creation_has_made() {
+    fn an_edited_record_may_be_the_result_of_a_creation() {
         for line in lines(include_str!("tests/claims.txt")) {
             let row = row(line[0]);
             let Some(Read::Listed(_, seen)) = read(line[1], &row) else {

@@ -88,14 +88,14 @@ mod tests {
     use crate::tests::script::rows;
 
     #[test]
-    fn what_this_crate_does_not_know_is_not_read() {
+    fn unknown_fields_are_not_read() {
         let known = "forms origin movementDate declaration answers status";
         assert!(known.split(' ').all(is_read));
         assert!(!is_read("novel"));
     }
 
     #[test]
-    fn a_day_may_be_shown_in_another_form_and_nothing_else_may() {
+    fn only_days_minutes_and_instants_have_other_forms() {
         for line in rows(include_str!("tests/same_form.txt")) {
             let is_same = same_form(line[0], line[1]);
             assert_eq!(is_same.to_string(), line[2], "{line:?}");

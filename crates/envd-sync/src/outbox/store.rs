@@ -644,7 +644,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_written_once_and_read_as_it_was() {
+    fn a_text_is_stored_once_and_read_unchanged() {
         let long = "#".repeat(LONG);
         for text in ["", "#", "##1", "#0", &long, "a"] {
             let row = json!({"wish": text, "sent": [text, {"text": text}], "#": 1});

@@ -76,7 +76,7 @@ async fn a_program_that_ends_anywhere_makes_one_record_and_submits_it_once() {
 ///
 /// A submit differs from the creation only in its id and status.
 #[tokio::test]
-async fn what_is_sent_is_what_was_written_byte_for_byte() {
+async fn the_text_is_sent_byte_for_byte() {
     let farm = Farm::start().await;
     let input = signed(24);
     let written = serde_json::to_string(&input).unwrap();
@@ -117,7 +117,7 @@ async fn a_list_names_the_places_without_a_record() {
 
 /// Of two texts, one of them signed, the earlier is sent as it was written.
 #[tokio::test]
-async fn a_signed_text_that_goes_before_another_one_is_sent_byte_for_byte() {
+async fn a_signed_text_before_another_text_is_sent_byte_for_byte() {
     let farm = Farm::start().await;
     let outbox = farm.outbox();
     let id = farm.edit(WebsiteEdit::insert(load(24)));
@@ -132,7 +132,7 @@ async fn a_signed_text_that_goes_before_another_one_is_sent_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn a_field_that_this_crate_does_not_know_is_sent_as_it_was_written() {
+async fn an_unknown_field_is_sent_unchanged() {
     let farm = Farm::start().await;
     let input = other_load(24).extra("future", json!({"b": 1.0, "a": [null, "\u{e9}"]}));
     let written = serde_json::to_string(&input).unwrap();
@@ -235,7 +235,7 @@ async fn a_damaged_store_sends_nothing_and_is_not_overwritten() {
 }
 
 #[tokio::test]
-async fn a_later_and_an_earlier_version_are_named_and_left_as_they_are() {
+async fn unsupported_versions_are_reported_and_not_changed() {
     for (format, kind, named) in [
         (99, StoreErrorKind::NewerVersion, "newer version"),
         (2, StoreErrorKind::Unreadable, "earlier version"),
@@ -260,7 +260,7 @@ async fn a_later_and_an_earlier_version_are_named_and_left_as_they_are() {
 
 /// The replica's changes are kept for searches only until nothing is searched for any more.
 #[tokio::test]
-async fn the_changes_that_a_look_needs_are_kept_as_long_as_it_does() {
+async fn changes_are_kept_as_long_as_a_search_needs_them() {
     let farm = Farm::start().await;
     let outbox = farm.outbox();
     outbox.save(load(24)).await.unwrap();
@@ -346,7 +346,7 @@ async fn a_declaration_that_was_pruned_meanwhile_stays_pruned() {
 
 /// Between any two reads of a pass, another process sends the same request, and gets no reply.
 #[tokio::test]
-async fn what_another_process_has_sent_meanwhile_is_looked_for_and_not_sent_again() {
+async fn a_request_that_another_process_has_sent_is_not_repeated() {
     for number in 1.. {
         let farm = Arc::new(Farm::start().await);
         let store = farm.faulty(usize::MAX);
@@ -376,7 +376,7 @@ async fn what_another_process_has_sent_meanwhile_is_looked_for_and_not_sent_agai
 
 /// Before any commit of a pass, another process lists an equal record that was just created on the website.
 #[tokio::test]
-async fn a_creation_is_not_sent_beside_what_another_process_has_listed_meanwhile() {
+async fn a_creation_is_not_sent_if_another_process_has_listed_an_equal_record() {
     for number in 1.. {
         let farm = Arc::new(Farm::start().await);
         let store = farm.faulty(usize::MAX);

@@ -108,7 +108,7 @@ async fn a_loop_that_is_stopped_leaves_its_lease_to_others() {
 }
 
 #[tokio::test]
-async fn a_lease_is_at_most_as_long_as_others_believe() {
+async fn a_lease_is_never_longer_than_its_limit() {
     let (farm, [outbox, other]) = two().await;
     let outbox = outbox.lease(Duration::from_secs(3_600));
     outbox.save(load(10)).await.unwrap();
@@ -123,7 +123,7 @@ async fn a_lease_is_at_most_as_long_as_others_believe() {
 
 /// The clock of another machine is behind by a second, and then by hours.
 #[tokio::test]
-async fn clocks_apart_shorten_neither_looks_nor_watches() {
+async fn clock_differences_shorten_neither_waits_nor_watches() {
     let (farm, [outbox, other]) = two().await;
     let id = outbox.save(load(24)).await.unwrap().id;
     farm.fault(Fault::dropped_before().processed_after(usize::MAX));
@@ -147,7 +147,7 @@ async fn clocks_apart_shorten_neither_looks_nor_watches() {
 
 /// Failure point 9: the connection is refused.
 #[tokio::test]
-async fn without_reception_it_is_tried_again_and_nothing_is_written_each_time() {
+async fn tries_without_reception_write_nothing() {
     let farm = Farm::start().await;
     let id = farm.outbox().save(load(24)).await.unwrap().id;
     let store = farm.faulty(usize::MAX);
@@ -177,7 +177,7 @@ async fn without_reception_it_is_tried_again_and_nothing_is_written_each_time() 
 }
 
 #[tokio::test]
-async fn why_no_connection_can_be_made_is_shown_at_the_failure_and_in_the_pause_after_it() {
+async fn the_cause_of_a_failed_connection_is_shown_at_once_and_in_the_pause() {
     let farm = Farm::start().await;
     let outbox = farm.refused_by(refusing_address());
     let id = outbox.save(load(24)).await.unwrap().id;

@@ -36,7 +36,7 @@ async fn every_setting_takes_every_duration() {
 
 /// `adopt` takes any valid id. Anything else is an error at once.
 #[tokio::test]
-async fn a_text_that_can_be_no_id_is_refused_at_once() {
+async fn an_invalid_id_is_refused_at_once() {
     let farm = Farm::start().await;
     let outbox = farm.outbox();
     let id = outbox.save(load(24)).await.unwrap().id;

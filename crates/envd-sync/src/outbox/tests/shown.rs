@@ -30,7 +30,7 @@ fn marked() -> ConsignmentInput {
 
 /// The user's text contains personal data, and only the fields of a declaration show it.
 #[tokio::test]
-async fn nothing_that_is_shown_or_told_has_what_was_written() {
+async fn debug_output_and_errors_never_contain_the_text() {
     let farm = Farm::start().await;
     let outbox = farm.outbox();
     let mut events = outbox.events();
@@ -88,7 +88,7 @@ async fn nothing_that_is_shown_or_told_has_what_was_written() {
 }
 
 #[tokio::test]
-async fn changes_that_leave_the_state_are_left_out() {
+async fn next_state_skips_changes_that_leave_the_state() {
     let farm = Farm::start().await;
     let outbox = farm.outbox();
     let (mut all, mut states) = (outbox.events(), outbox.events());
