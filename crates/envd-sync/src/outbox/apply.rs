@@ -52,7 +52,7 @@ pub(crate) enum RowEvent {
     },
     /// The request got no clear answer.
     Doubt,
-    /// A search found nothing. `is_over`: so the wish is fulfilled.
+    /// A search found nothing. If `is_over`, the wish is fulfilled.
     Absent {
         is_over: bool,
     },

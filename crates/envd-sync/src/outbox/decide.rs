@@ -94,7 +94,7 @@ pub(crate) struct Circumstances<'a> {
     pub(crate) user: Option<&'a str>,
 }
 
-/// Decides the next step. Text of one user is not sent under the login of another without the other user's consent.
+/// Decides the next step. A change that one user wrote is not sent under the login of another without the other user's consent.
 pub(crate) fn decide(row: &Row, read: Option<&Read>, when: &Circumstances<'_>) -> Action {
     let others = row.other_writers(when.user);
     match (decide_of_writer(row, read, when), others) {

@@ -24,8 +24,8 @@ use envd_sdk::model::ConsignmentId;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Decision {
-    /// Overwrites the state that the service had when the question was asked. Creates a record again if it is gone, and sends a late
-    /// declaration anyway.
+    /// Sends the user's version over the state that the service had when the question was asked. A record that is gone is created
+    /// again, and a late declaration is sent anyway.
     KeepMine,
     /// Keeps what the service has, and discards the declaration.
     TakeTheirs,

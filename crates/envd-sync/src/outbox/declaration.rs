@@ -233,7 +233,7 @@ pub struct Declaration {
     pub consignment: Option<ConsignmentId>,
     /// The number of the record, once it is known.
     pub number: Option<ConsignmentNumber>,
-    /// True if the record was matched by a search or already was as wanted, and not confirmed by a reply.
+    /// True if the record was matched by a search, or already was as wanted, rather than confirmed by a reply.
     pub is_adopted: bool,
     /// Drafts that appeared after a request seemed lost, and that have everything it sent. Each may be the late result of that
     /// request, or an equal record of another user: nothing tells them apart. The user compares them, and deletes the surplus ones.

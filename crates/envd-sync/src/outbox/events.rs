@@ -18,7 +18,7 @@ pub(super) struct Written {
 
 /// A stream of changed declarations, from [`Outbox::events`](super::Outbox::events). Each has the state after its change.
 ///
-/// It contains every change that this process writes after the call, through any handle of the same outbox. For earlier changes, and
+/// It contains every change that this process writes after the call, through every handle of the same outbox. For earlier changes, and
 /// those of other processes, use [`Outbox::declarations`](super::Outbox::declarations). The events of the loop itself are
 /// [`OutboxEvent`](super::OutboxEvent)s.
 ///

@@ -1,7 +1,7 @@
 //! The lease: only one process at a time sends.
 //!
-//! The lease only saves requests. It is not needed to avoid sending twice: every mark is written only over the state that it was
-//! decided for, and a request that is under way in another process is searched for before it is sent again.
+//! The lease only avoids extra requests. Safety does not depend on it: every mark is written only over the state that it was decided
+//! for, and a request that is under way in another process is searched for before it is sent again.
 
 use std::future::Future;
 use std::pin::pin;

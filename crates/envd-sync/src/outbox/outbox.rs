@@ -188,7 +188,7 @@ impl Outbox {
     /// [`user_details`](envd_sdk::Client::user_details). The outbox stores it with everything that the user writes, and shows it to
     /// others.
     ///
-    /// Text of one user is not sent under the login of another. The outbox asks, with
+    /// A change that one user wrote is not sent under the login of another. The outbox asks, with
     /// [`Reason::AnotherUser`](super::Reason::AnotherUser), and continues when the first user logs in again. If several people use the
     /// account on this device, set this on every handle that writes or sends. Without it, or while it returns `None`, as with a
     /// [`StaticToken`](envd_sdk::auth::StaticToken), nothing is checked.

@@ -151,7 +151,7 @@ impl Outbox {
             .await
     }
 
-    /// Takes back a wish to submit. If the record may already be submitted, asks the user before it becomes a draft again.
+    /// Takes back a wish to submit. If the record may already be submitted, the user is asked before it becomes a draft again.
     ///
     /// ```
     /// # equipment::example(async {
