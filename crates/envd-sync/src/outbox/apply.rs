@@ -1,4 +1,4 @@
-//! Changes a row by an event: the only place where a row changes.
+//! Applies an event to a row. Rows change only here.
 
 use std::collections::BTreeSet;
 
@@ -13,17 +13,17 @@ use super::row::{
     RowState, Sent, Text, Time, Unanswered, Unclear, Wish,
 };
 
-/// The longest wait before the service is asked again.
+/// The longest wait before the next try, in seconds.
 const LONGEST: Time = 30 * 60;
 
-/// What a person wants now.
+/// A change that the user asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Intent {
-    /// This text; a wish to submit stays.
+    /// Save this text, and keep a wish to submit.
     Save(Text),
-    /// Submitted with this text, or with the text that is there.
+    /// Submit this text, or the text that the row has.
     Submit(Option<Text>),
-    /// Not submitted.
+    /// Do not submit, or make a submitted record a draft again.
     Withdraw,
     Delete,
 }
@@ -32,38 +32,38 @@ pub(crate) enum Intent {
 pub(crate) enum RowEvent {
     Wished {
         intent: Intent,
-        /// The record that the person edited; `None`: the person edited the row.
+        /// The record that the user edited; `None`: the user edited the row.
         base: Option<ServiceRecord>,
         not_after: Option<Limit>,
     },
-    /// From here on the request may be under way.
+    /// The request is stored, and is sent next. From now on it may be under way.
     Marked(Sent),
-    /// The service has carried this out: as the reply says, or as the record shows.
+    /// The service has carried the request out, according to its reply or to the record.
     Applied {
         request: ChangeRequest,
         record: ServiceRecord,
-        /// No request of this row did it.
+        /// The record may not be the work of this row: it already was as wanted, or was found by a search.
         is_found: bool,
     },
     Refused,
-    /// The service did not carry it out, and may be asked again then.
+    /// The service did not carry it out. The next try is possible after this wait, in seconds.
     NotSent {
         wait: Time,
     },
-    /// No clear answer.
+    /// The request got no clear answer.
     Doubt,
-    /// A look found nothing. `is_over`: that is what is wanted.
+    /// A search found nothing. If `is_over`, the wish is fulfilled.
     Absent {
         is_over: bool,
     },
-    /// The answer to a read cannot be used.
+    /// A read got no usable answer, for this reason.
     Unclear(String),
     Asked(Question),
-    /// Late duplicates were reported.
+    /// Late duplicates were found, and are reported.
     Told(Vec<String>),
-    /// The creations that the row went on without are not looked for any more.
+    /// The search for late records of earlier creations has ended.
     WatchOver,
-    /// The user who wrote it is logged in again.
+    /// The user who wrote the wish is logged in again.
     WriterReturned,
     Decided(Decision),
 }
@@ -98,46 +98,46 @@ impl RowEvent {
     }
 }
 
-/// When an event happens, and what the account knows then.
+/// The time of an event, and the state of the account then.
 pub(crate) struct Moment<'a> {
     pub(crate) now: Time,
-    /// What was listed last.
+    /// The current state of the replica.
     pub(crate) listed: &'a Listing,
-    /// The number of the last list that was begun.
+    /// The number of the last list that had started.
     pub(crate) begun: u64,
-    /// How long a request without a clear answer may still be carried out.
+    /// How long a request without a clear answer may still be carried out, in seconds.
     pub(crate) reconcile_after: Time,
     pub(crate) service: &'a ServiceFields,
-    /// The user who is logged in, if that is known.
+    /// The user who is logged in, if known.
     pub(crate) user: Option<&'a str>,
 }
 
 impl Moment<'_> {
-    /// The pause between two looks: longer with each time that the request was sent again.
+    /// The wait between two searches, in seconds. It doubles with each resend.
     fn wait_after(&self, resends: u32) -> Time {
         let doubled = self.reconcile_after.saturating_mul(1 << resends.min(20));
         doubled.min(LONGEST.max(self.reconcile_after))
     }
 }
 
-/// The event does not fit the row.
+/// Why an event does not fit a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unfit {
     Discarded,
-    /// The row is being sent, or is not what was sent.
+    /// The row is not in a state that takes this event.
     State,
-    /// Two texts wait already, one of them signed.
+    /// Two texts wait already, and one of them is signed.
     ThirdText,
-    /// There is no text to submit or to save.
+    /// The row has no text to submit or save.
     NoText,
-    /// The question has other answers.
+    /// The row does not take this decision now.
     Decision,
     /// Another user signed the text.
     Signed,
 }
 
 impl RowState {
-    /// Whether an event can become true of a row in this state.
+    /// Whether a row in this state takes the event.
     fn takes(&self, event: &RowEvent) -> bool {
         let is_open = matches!(self, Self::Open { .. });
         let is_sending = *self == Self::Sending;
@@ -150,13 +150,13 @@ impl RowState {
             RowEvent::Refused | RowEvent::NotSent { .. } | RowEvent::Doubt => is_sending,
             RowEvent::Applied { .. } => is_open || is_sending,
             RowEvent::WriterReturned => matches!(self, Self::Asked(Question::AnotherUser(_))),
-            // A question gets one more candidate.
+            // A row with a question may get another candidate.
             RowEvent::Asked(_) => is_open || is_sending || matches!(self, Self::Asked(_)),
         }
     }
 }
 
-/// Changes a row; if the event does not fit, the row stays as it is.
+/// Applies the event. If it does not fit, the row stays unchanged.
 pub(crate) fn apply(row: &mut Row, event: &RowEvent, moment: &Moment<'_>) -> Result<(), Unfit> {
     if !row.state.takes(event) {
         return Err(Unfit::State);
@@ -191,7 +191,7 @@ impl Row {
             } => {
                 let is_at_rest = self.state == RowState::Confirmed;
                 self.wished(intent, base.as_ref(), moment)?;
-                // A limit is of the wish that waits: it ends with it, and a delete has none.
+                // A limit applies to the waiting wish only. It ends with that wish, and a delete has none.
                 let kept = self.not_after.take().filter(|_| !is_at_rest);
                 self.not_after = not_after.clone().or(kept);
                 if self.wish == Wish::Delete {
@@ -211,7 +211,7 @@ impl Row {
             } => self.applied(request, record, *is_found, moment),
             RowEvent::Refused => {
                 let refused = self.sent.take().map(|sent| sent.request);
-                // If the wish has changed meanwhile, the service has not refused what is wanted now.
+                // If the wish has changed meanwhile, the refusal is not about the current one.
                 self.state = if refused == self.next_request() {
                     RowState::Refused
                 } else {
@@ -235,7 +235,7 @@ impl Row {
             RowEvent::Absent { is_over: false } => {
                 let doubt = &mut self.doubt;
                 doubt.unanswered.look();
-                // The look right after the request comes too early to count.
+                // The search right after the request is too early to count.
                 doubt.looks += u32::from(doubt.wait > 0);
                 doubt.wait = moment.wait_after(doubt.resends());
                 let wait = doubt.wait;
@@ -251,7 +251,7 @@ impl Row {
                 self.state = RowState::Asked(question.clone());
             }
             RowEvent::Told(records) => {
-                // Each may be somebody else's as well: the watch goes on to its end.
+                // Each may also be the record of another user, so the watch continues until its end.
                 self.duplicates.extend(records.iter().cloned());
                 self.lost
                     .take_if(|lost| lost.ends_with(moment.listed, moment.now));
@@ -280,12 +280,12 @@ impl Row {
         let is_at_rest = self.state == RowState::Confirmed;
         let wish = self.wish_of(intent, base.filter(|_| !is_at_rest))?;
         self.written_by(intent, base.is_some(), is_at_rest, moment);
-        // A text that equals the wish need not go before it: an edit of the wish replaces both.
+        // A text equal to the wish need not be sent before it.
         let first = self.first.as_ref().and_then(Wish::text);
         if wish == Wish::Delete || first == wish.text() {
             self.first = None;
         }
-        // A person agreed to change what is submitted by another text than this.
+        // The user agreed to change a submitted record, but with another text than this.
         self.agreed.not_draft = None;
         if let (Wish::Delete, Some(base)) = (&wish, base) {
             self.seen_at = base.seen_at();
@@ -308,7 +308,7 @@ impl Row {
                 true
             }
             (RowState::Asked(asked), None) => {
-                // Which record is to be deleted is still the question.
+                // The user still has to say which of the candidates to delete.
                 let is_open = self.is_creation_in_doubt() && !asked.candidates().is_empty();
                 *intent == Intent::Delete && !is_open
             }
@@ -321,7 +321,7 @@ impl Row {
         Ok(())
     }
 
-    /// Whose words the row has now: those of the user who is logged in alone if they replace all that waits.
+    /// Updates the writers. If the user who is logged in replaces everything that waits, that user is the only writer.
     fn written_by(
         &mut self,
         intent: &Intent,
@@ -338,7 +338,7 @@ impl Row {
         self.writers.extend(moment.user.map(str::to_owned));
     }
 
-    /// The new wish. `base`: what another screen showed while this row waits.
+    /// Returns the new wish. `base`: the record as another screen showed it while this row waits.
     fn wish_of(&mut self, intent: &Intent, base: Option<&ServiceRecord>) -> Result<Wish, Unfit> {
         let given = match intent {
             Intent::Delete => return Ok(Wish::Delete),
@@ -354,7 +354,7 @@ impl Row {
                     if self.first.is_some() {
                         return Err(Unfit::ThirdText);
                     }
-                    // The earlier one goes first as what it is; the later one is wanted as it was given.
+                    // The earlier wish is sent first, unchanged, and then the later text.
                     self.first = Some(self.wish.clone());
                     is_kept = false;
                     text.clone()
@@ -376,7 +376,7 @@ impl Row {
                     Wish::Save(text)
                 }
             }
-            // An edit keeps what else is wanted, as long as that waits.
+            // An edit changes only the text of a waiting submit or withdraw.
             (_, Wish::Submit(_)) if is_kept => Wish::Submit(text),
             (_, Wish::Withdraw(_)) if is_kept => Wish::Withdraw(text),
             _ => Wish::Save(text),
@@ -400,18 +400,19 @@ impl Row {
         self.base = request
             .sent(read)
             .map(|sent| before.laid(&sent).settled(&record.fields, moment.service));
-        // Nothing was sent that the record could be made of: what it has is compared with the wish next.
+        // This row sent nothing that could have created the record. Expect only its status, so that its fields are compared with the
+        // wish next.
         let is_only_named = self.adopt.is_some() && self.lost.is_none();
         if is_only_named {
             let status = json!({"status": record.status()});
             self.base = Some(Base::shown(&status));
         }
-        // One of the creations that were in doubt is explained, if it was found.
+        // A record that a search found accounts for one of the creations in doubt.
         let explained = u32::from(is_found && self.adopt.is_none());
         self.watch(explained, moment);
         self.shown.is_adopted = self.state != RowState::Sending;
         if self.shown.is_adopted {
-            // The reply that had the problems was lost; what an earlier reply had is about something else.
+            // The reply with the problems of this request was lost, and those of an earlier reply are about another request.
             self.shown.findings.clear();
         }
         self.record = Some(record.id.clone());
@@ -419,7 +420,7 @@ impl Row {
             self.first.take_if(|first| first.is_met_by(request));
         }
         self.explained();
-        // What a person named may differ from what was sent, and is compared with it next.
+        // A record that the user adopted may differ from the text that was sent. The next step compares them.
         let is_named_by_person = self.adopt.is_some();
         (self.adopt, self.agreed.not_draft) = (None, None);
         let is_met = self.first.is_none() && self.wish.is_met_by(request);
@@ -447,7 +448,7 @@ impl Row {
             ..
         }) = self.sent.clone()
         {
-            // What was watched is looked for with it.
+            // Creations that were only watched are searched for as well.
             let mut lost = self.lost.take().unwrap_or_default();
             let is_first = lost.left == 0 || lost.watched_until.is_some();
             lost.texts.push(text);
@@ -547,35 +548,35 @@ impl Row {
         Ok(())
     }
 
-    /// What was asked becomes the base, as it was read then.
+    /// Makes the record that the question showed the new base.
     fn keep_mine_over(&mut self, read: &ServiceRecord) {
         self.base = Some(Base::shown(&read.fields));
         self.agreed.not_draft = (!read.is_draft()).then(|| read.fields.clone());
         self.explained();
     }
 
-    /// What is in doubt is looked for from the start.
+    /// Restarts the search for a request in doubt.
     fn look_again(&mut self, moment: &Moment<'_>) {
-        // The person has decided although these gaps may hide the record.
+        // The user has decided even though these gaps may hide the record.
         if let Some(lost) = &mut self.lost {
             lost.listed.gaps.clone_from(&moment.listed.gaps);
         }
         self.doubt.looks = 0;
     }
 
-    /// Ends whatever was under way. Creations that may still arrive are watched.
+    /// Ends every request of the row. Creations that may still be carried out are watched.
     fn end(&mut self, moment: &Moment<'_>) {
         self.watch(0, moment);
         self.explained();
         (self.first, self.adopt) = (None, None);
     }
 
-    /// Nothing is under way any more, nor in doubt.
+    /// Forgets the request under way and its doubt.
     fn explained(&mut self) {
         (self.sent, self.doubt, self.seen_at) = (None, Doubt::default(), None);
     }
 
-    /// The row goes on without the creations that were in doubt, of which so many are explained.
+    /// Stops waiting for the creations in doubt, and watches those that are not `explained` for a day.
     fn watch(&mut self, explained: u32, moment: &Moment<'_>) {
         if let Some(lost) = self
             .lost
@@ -594,7 +595,7 @@ impl Row {
     }
 }
 
-/// The decisions that a row takes.
+/// The decisions that the row takes now.
 pub(crate) fn fitting(row: &Row) -> Vec<Decision> {
     let (listed, service) = (Listing::default(), ServiceFields::default());
     let moment = Moment {
@@ -603,7 +604,7 @@ pub(crate) fn fitting(row: &Row) -> Vec<Decision> {
         begun: 0,
         reconcile_after: 0,
         service: &service,
-        // Someone is logged in to ask.
+        // Someone is logged in to see the question.
         user: Some(""),
     };
     let candidates: Vec<ConsignmentId> = row
@@ -677,7 +678,7 @@ mod tests {
         }
     }
 
-    /// The row after an event, in words.
+    /// Describes the row after an event, in the words of `apply.txt`.
     #[expect(clippy::format_push_string, reason = "a text for people")]
     fn said(row: &Row, before: &Row) -> String {
         let time = |text: &Text| text.value()["movementTime"].as_str().unwrap().to_owned();
@@ -721,7 +722,7 @@ mod tests {
             let has = |base: &Base| base.has(&json!({"movementTime": time}), &service);
             base.is_some_and(has)
         };
-        // What a record has at first is not said.
+        // The base that a record has at the start is left out.
         let mut known = ["04:00", "07:00", "08:00", "09:00"].into_iter();
         if row.base.is_none() && before.base.is_some() {
             said += " base=-";
@@ -782,7 +783,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_is_a_day_with_three_looks_in_it() {
+    fn a_day_without_an_answer_needs_three_tries() {
         let unanswered = |since, looks| Unanswered { since, looks };
         for (asked, now, is_over) in [
             (unanswered(NOW, 60), NOW + 3_600, false),
@@ -793,7 +794,7 @@ mod tests {
         ] {
             assert_eq!(asked.is_over(now), is_over, "{asked:?} {now}");
         }
-        // From the first request on, whatever is sent again.
+        // The day counts from the first request, and resends do not restart it.
         let mut row = row("save sending");
         applied(&mut row, &RowEvent::Doubt).unwrap();
         assert_eq!(row.doubt.unanswered.since, NOW);
@@ -811,7 +812,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_appear_is_kept_from_the_first_change_on() {
+    fn changes_are_needed_from_the_start_of_the_search() {
         for (of, since) in [
             ("save", Some(10)),
             ("save sending", Some(10)),
@@ -822,7 +823,7 @@ mod tests {
         ] {
             assert_eq!(row(of).needs_since(), since, "{of}");
         }
-        // Nothing was listed before.
+        // No list was read before the creation.
         let mut row = row("save doubt");
         row.lost.as_mut().unwrap().listed = Listing::default();
         applied(&mut row, &RowEvent::Decided(Decision::Discard)).unwrap();
@@ -843,7 +844,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_merely_read_is_no_base() {
+    fn a_field_that_was_only_read_is_not_in_the_base() {
         let mut row = row("save sending");
         let sent = row.sent.as_ref().unwrap().request.clone();
         let mut fields = sent.sent(None).unwrap();

@@ -1,16 +1,16 @@
-//! Compares records field by field. No other file looks at fields.
+//! Compares records field by field. No other module looks at single fields.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The names from a record down to one of its fields. An answer is found by question and row: `["answers", "3", "0"]`.
+/// The names on the way from a record to one of its fields. An answer has its question and row: `["answers", "3", "0"]`.
 pub(crate) type Path = Vec<String>;
 
 type Fields = BTreeMap<Path, Value>;
 
-/// Whether a text that was sent and a text that was read mean the same, in different forms.
+/// Whether a sent text and a read text are two forms of the same value.
 pub(crate) type SameText = fn(&str, &str) -> bool;
 
 /// A record as the service shows it.
@@ -19,7 +19,7 @@ pub(crate) struct ServiceRecord {
     pub(crate) id: String,
     pub(crate) updated_at: String,
     pub(crate) created_by: Option<String>,
-    /// In the shape of an input, with its status.
+    /// The fields in the shape of an input, with the status.
     pub(crate) fields: Value,
 }
 
@@ -32,25 +32,25 @@ impl ServiceRecord {
         self.status().is_none_or(|status| status == "DRAFT")
     }
 
-    /// When the person saw it changed last, if that is known.
+    /// The last change that the user saw, if known.
     pub(crate) fn seen_at(&self) -> Option<String> {
         Some(self.updated_at.clone()).filter(|at| !at.is_empty())
     }
 
-    /// The record as a person saw it; `None`: the copy shows only when it was changed.
+    /// The record as the user saw it; `None`: the local copy has only the time of its last change.
     pub(crate) fn base(&self) -> Option<Base> {
         (!self.fields.is_null()).then(|| Base::shown(&self.fields))
     }
 }
 
-/// How sure the value of an expected field is.
+/// How the value of an expected field is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Evidence {
-    /// The service showed this value: any other form of it is a change.
+    /// The service showed this value, so any other form of it is a change.
     Shown,
-    /// The value was sent: the service may show it in another form.
+    /// The value was sent. The service may show it in another form.
     Sent,
-    /// The parent was sent without this field: the service may have kept or dropped the value.
+    /// The parent was sent without this field, so the service may have kept or dropped the value.
     Covered,
 }
 
@@ -81,7 +81,7 @@ impl From<Base> for Vec<(Path, ExpectedRecord)> {
 }
 
 impl Base {
-    /// A record that the service showed.
+    /// Expects exactly the record that the service showed.
     pub(crate) fn shown(record: &Value) -> Self {
         let shown = |(path, value)| {
             let evidence = Evidence::Shown;
@@ -90,10 +90,10 @@ impl Base {
         Self(fields(record).into_iter().map(shown).collect())
     }
 
-    /// The same record after `sent` was saved over it.
+    /// Expects the same record after `sent` was saved over it.
     pub(crate) fn laid(mut self, sent: &Value) -> Self {
         let mut sent = fields(sent);
-        // What is sent as it stands there stays as it is.
+        // A value that is sent exactly as the service showed it stays `Shown`.
         let is_shown = |path: &Path, value: &Value| {
             let field = self.0.get(path);
             let shown = field.filter(|field| field.evidence == Evidence::Shown);
@@ -123,7 +123,7 @@ impl Base {
         self
     }
 
-    /// What a field at the top of the record is expected to be.
+    /// The expected value of a top-level field.
     pub(crate) fn field(&self, name: &str) -> Option<&Value> {
         let field = self.0.get([name.to_owned()].as_slice())?;
         Some(&field.value)
@@ -133,8 +133,8 @@ impl Base {
         self.field("status")?.as_str()
     }
 
-    /// The same record with the forms that the service showed of it, and what it fills in. What it shows beyond that stays
-    /// unknown: somebody may have written it meanwhile.
+    /// Takes over the forms in which the service showed the sent values, and the fields that it fills in. Other fields of `shown` stay
+    /// unexpected, because another user may have written them meanwhile.
     pub(crate) fn settled(mut self, shown: &Value, service: &ServiceFields) -> Self {
         let read = fields(shown);
         for (path, field) in &mut self.0 {
@@ -184,7 +184,7 @@ impl Base {
         differing.cloned().collect()
     }
 
-    /// The fields that `sent` changes, as they are expected then.
+    /// The fields that a save changes, with their new values.
     fn changes<'a>(&self, laid: &'a Self, service: &ServiceFields) -> Vec<(&'a Path, &'a Value)> {
         let changed = laid.0.iter().filter(|(path, field)| {
             field.evidence == Evidence::Sent
@@ -194,24 +194,24 @@ impl Base {
         changed.map(|(path, field)| (path, &field.value)).collect()
     }
 
-    /// Whether `sent` would change nothing.
+    /// Whether a save of `sent` would change nothing.
     pub(crate) fn has(&self, sent: &Value, service: &ServiceFields) -> bool {
         self.changes(&self.clone().laid(sent), service).is_empty()
     }
 }
 
-/// What the service writes into records by itself, and how it writes what it is sent.
+/// How the service treats fields: which ones it fills in, and in which forms it returns the sent values.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ServiceFields {
-    /// Fields that the service fills in where they are not sent, as the profile names them. Nothing is learnt from records that were
-    /// read: somebody else may have written what they show.
+    /// Fields that the service fills in when they are not sent, from the profile. They are never inferred from records that were read,
+    /// because another user may have written those.
     #[serde(skip)]
     filled: BTreeSet<Path>,
-    /// What `createdBy` says of records that we made.
+    /// The values of `createdBy` in records that we created.
     me: BTreeSet<String>,
     #[serde(skip, default = "same_text")]
     same: SameText,
-    /// Whether what is read would have a field of this name.
+    /// Whether reads return a field of this name.
     #[serde(skip, default = "shows_all")]
     shows: fn(&str) -> bool,
 }
@@ -231,10 +231,10 @@ fn shows_all() -> fn(&str) -> bool {
 }
 
 impl ServiceFields {
-    /// How many names of authors are kept.
+    /// The greatest number of author names that are kept.
     const AUTHORS: usize = 16;
 
-    /// With the fields that the profile says the service fills in.
+    /// With the fields that the service fills in according to the profile.
     pub(crate) fn named(filled: impl IntoIterator<Item = Path>, same: SameText) -> Self {
         Self {
             filled: filled.into_iter().collect(),
@@ -244,19 +244,19 @@ impl ServiceFields {
         }
     }
 
-    /// Fields of other names may be sent, and cannot be compared.
+    /// Restricts the comparison to the fields that reads return. Other fields may be sent, but cannot be compared.
     pub(crate) fn showing(self, shows: fn(&str) -> bool) -> Self {
         Self { shows, ..self }
     }
 
-    /// With the authors of our records that another one knows.
+    /// With the author names that `other` knows as well.
     pub(crate) fn with_authors_of(&self, other: &Self) -> Self {
         let mut all = self.clone();
         all.me.extend(other.me.iter().cloned());
         all
     }
 
-    /// Learns who the author of our records is, from one that we made.
+    /// Learns our author name from a record that we created.
     pub(crate) fn learn_author(&mut self, ours: &ServiceRecord) {
         if self.me.len() < Self::AUTHORS {
             self.me.extend(ours.created_by.clone());
@@ -272,7 +272,7 @@ impl ServiceFields {
         author.is_some_and(|author| !self.me.is_empty() && !self.me.contains(author))
     }
 
-    /// Whether what was sent is what was read.
+    /// Whether a sent value and a read value mean the same.
     fn is_same(&self, sent: &Value, read: &Value) -> bool {
         let text = |value: &Value| match value {
             Value::String(text) => Some(text.trim().to_owned()),
@@ -287,14 +287,14 @@ impl ServiceFields {
     }
 }
 
-/// How a record compares with what was there and what was sent over it.
+/// How a record compares with the expected record and with the text that was saved over it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Compared {
-    /// It is as it was.
+    /// The record is as expected.
     Same,
-    /// All that was sent has arrived; these fields differ beside it.
+    /// Everything that was sent has arrived. These other fields differ.
     Ours(Vec<Path>),
-    /// Somebody else has changed these fields.
+    /// Another user has changed these fields.
     Theirs(Vec<Path>),
 }
 
@@ -326,39 +326,38 @@ pub(crate) fn compare(
 
 /// Who changed a field since it was edited here.
 ///
-/// Of a [`FieldDifference`]. See [`Conflict`](super::Conflict) for an example.
+/// Part of a [`FieldDifference`]. See [`Conflict`](super::Conflict) for an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ChangedBy {
     /// Only the user here.
     Mine,
-    /// Only somebody on the service.
+    /// Only another user, on the service.
     Theirs,
     /// Both, to different values.
     Both,
 }
 
-/// One field that is not the same everywhere. `Debug` hides its values.
-///
-/// Of a [`Conflict`](super::Conflict), whose page has an example.
+/// A field that differs between the versions of a [`Conflict`](super::Conflict), whose page has an example. `Debug` hides its values.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct FieldDifference {
     /// Its path, such as `origin.pic`, `answers.17` or, for an answer of a row, `answers.3[0]`.
     pub path: String,
-    /// As it was when the user edited it; null: not there.
+    /// The value that the user edited; null: not there.
     pub base: Value,
-    /// As the user wants it.
+    /// The value that the user wants.
     pub mine: Value,
-    /// As the service has it.
+    /// The value that the service has.
     pub theirs: Value,
     /// Who changed it.
     pub changed_by: ChangedBy,
 }
 
-/// What a person changes with `sent`, and what somebody else has changed, by path. Without a base only the former can be said.
+/// The fields that the user changes with `sent`, and those that another user has changed, by path. Without a base, only the user's own
+/// changes are known.
 pub(crate) fn differences(
     base: Option<&Base>,
     sent: Option<&Value>,
@@ -392,7 +391,7 @@ pub(crate) fn differences(
     paths.into_iter().filter_map(of).collect()
 }
 
-/// A path as a text for people.
+/// A path in readable form.
 fn written(path: &Path) -> String {
     match path.as_slice() {
         [answers, question, row] if answers == "answers" => match row.as_str() {
@@ -403,7 +402,7 @@ fn written(path: &Path) -> String {
     }
 }
 
-/// One answer is shown as it is, several as a list.
+/// Shows a single answer without its list.
 fn alone(value: &Value) -> Value {
     match value.as_array().map(Vec::as_slice) {
         Some([alone]) => alone.clone(),
@@ -411,37 +410,37 @@ fn alone(value: &Value) -> Value {
     }
 }
 
-/// Whether a record is one that a creation has made.
+/// How a record compares with the text of a creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Whose {
-    /// It has all that was sent, and nothing else.
+    /// It has everything that was sent, and nothing else.
     Ours,
-    /// The same, but it was there before, or is no draft: it is not ours by itself.
+    /// The same, but it is older than the creation, or not a draft. Only the user can say that it is ours.
     Agrees,
-    /// It has all that was sent, and more.
+    /// It has everything that was sent, and more.
     AndMore,
-    /// Another user made the same load.
+    /// It matches, but another user created it.
     AnotherUsers,
-    /// It has the forms, the day and the places of what was sent, and differs elsewhere.
+    /// It has the same forms, day and places, and differs elsewhere.
     InPart,
-    /// It is something else.
+    /// It is another declaration.
     Unrelated,
 }
 
-/// The fields by which two declarations are of one load.
+/// The fields that identify a load: two declarations that agree in them are of the same load.
 fn load(record: &Value) -> [&Value; 4] {
     let pic = |place: &str| &record[place]["pic"];
     let (forms, day) = (&record["forms"], &record["movementDate"]);
     [forms, day, pic("origin"), pic("destination")]
 }
 
-/// Whether a record, as a list shows it, may be made of a text.
+/// Whether a record could have been created from this text, as far as a list shows it.
 pub(crate) fn may_be_made_of(text: &Value, listed: &Value, service: &ServiceFields) -> bool {
     let mut fields = load(text).into_iter().zip(load(listed));
     fields.all(|(sent, read)| is_blank(sent) || is_blank(read) || service.is_same(sent, read))
 }
 
-/// Compares a record with the text of a creation. `latest`: the greatest `updatedAt` that was listed before that.
+/// Compares a record with the text of a creation. `latest`: the greatest `updatedAt` in the list before that creation.
 pub(crate) fn whose(
     text: &Value,
     latest: &str,
@@ -467,7 +466,7 @@ pub(crate) fn whose(
     }
 }
 
-/// Two edits as one. The later one, which was made of `base`, wins where it changes a field.
+/// Merges two edits. Where the later edit changes a field of its `base`, it wins.
 pub(crate) fn merge(earlier: &Value, later: &Value, base: &Value) -> Value {
     let (earlier, later, base) = (named(earlier), named(later), named(base));
     by_list(merged(&earlier, &later, &base))
@@ -479,7 +478,7 @@ fn merged(earlier: &Value, later: &Value, base: &Value) -> Value {
             let names: BTreeSet<&String> = some.keys().chain(others.keys()).collect();
             let field = |name: &String| match (some.get(name), others.get(name)) {
                 (Some(earlier), Some(later)) => Some(merged(earlier, later, &base[name])),
-                // The later edit took it away, or did not know it.
+                // The later edit removed the field, or did not know it.
                 (Some(earlier), None) => (!is_equal(earlier, &base[name])).then(|| earlier.clone()),
                 (None, later) => later.cloned(),
             };
@@ -493,7 +492,7 @@ fn merged(earlier: &Value, later: &Value, base: &Value) -> Value {
     }
 }
 
-/// The leaves of a record. Its names never change.
+/// The leaves of a record, without its id and number, which never change.
 fn fields(record: &Value) -> Fields {
     let mut fields = Fields::new();
     let mut record = named(record);
@@ -520,7 +519,7 @@ fn collect(fields: &mut Fields, path: &mut Path, value: &Value) {
     }
 }
 
-/// The record with its answers by question and row. Several answers to one question are one field.
+/// The record with its answers as an object by question and row. Several answers to one question are one field.
 fn named(record: &Value) -> Value {
     let mut record = record.clone();
     let Some(answers) = record.get_mut("answers") else {
@@ -550,7 +549,7 @@ fn named(record: &Value) -> Value {
     record
 }
 
-/// The opposite of [`named`].
+/// Reverses [`named`].
 fn by_list(mut record: Value) -> Value {
     let Some(Value::Object(questions)) = record.get("answers") else {
         return record;
@@ -574,7 +573,7 @@ fn is_equal(one: &Value, other: &Value) -> bool {
     agree(one, other, &|one, other| is_empty(one) && is_empty(other))
 }
 
-/// Whether two values are equal, or mean the same; the items of lists in any order.
+/// Whether two values are equal or mean the same. Lists are compared without their order.
 fn agree(one: &Value, other: &Value, means_the_same: &dyn Fn(&Value, &Value) -> bool) -> bool {
     let (Value::Array(some), Value::Array(others)) = (one, other) else {
         return one == other || means_the_same(one, other);
@@ -628,7 +627,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_compared_with_what_was_there_and_what_was_sent() {
+    fn a_record_is_compared_with_its_base_and_the_text_sent() {
         for line in lines(include_str!("compare.txt")) {
             let (base, shown) = line[0].split_once(" = ").unwrap_or((line[0], "null"));
             let (base, over) = base.split_once(" < ").unwrap_or((base, "{}"));
@@ -672,7 +671,7 @@ mod tests {
                 created_by: (line[1] != "-").then(|| line[1].to_owned()),
                 fields: sent.clone(),
             };
-            // Before its author is known, a record is nobody else's.
+            // Before our author name is known, no record counts as another user's.
             let made = ServiceRecord {
                 created_by: Some("sam".to_owned()),
                 ..record.clone()
@@ -687,7 +686,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_that_is_sent_and_never_read_differs_for_nobody() {
+    fn a_field_that_is_never_read_does_not_differ() {
         let (sent, read) = (json!({"a": "x", "future": {"b": 1}}), json!({"a": "x"}));
         let service = ServiceFields::default().showing(|name| name != "future");
         let found = compare(&Base::default(), Some(&sent), &read, &service);
@@ -698,7 +697,7 @@ mod tests {
     }
 
     #[test]
-    fn a_base_is_stored_as_it_is() {
+    fn a_base_is_stored_unchanged() {
         let base =
             Base::shown(&json!({"a": "x", "b": {"c.d": "y"}})).laid(&json!({"b": {"e": null}}));
         let stored = serde_json::to_string(&base).unwrap();

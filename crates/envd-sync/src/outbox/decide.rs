@@ -1,16 +1,16 @@
-//! What is next for a row: decided from the row, what was read for it, and the time.
+//! Decides the next step for a row from the row, the records read for it, and the time. Pure.
 //!
-//! | row | nothing read | gone, or nothing appeared | as believed | as wanted or sent | something else |
+//! | row | nothing read | gone, or nothing appeared | as expected | as wanted or sent | something else |
 //! | --- | --- | --- | --- | --- | --- |
-//! | any, and it waits | wait | | | | |
+//! | any, before its time | wait | | | | |
 //! | queued, too late | ask | | | | |
 //! | queued, delete, no record | confirm | | | | |
 //! | a record to adopt | read | ask | confirm | confirm | confirm |
-//! | queued, no record | list | create | | ask | ours and more: ask; in part or another user's: create |
-//! | in doubt, no record | list again | 1st look: wait; 2nd: create | | one: confirm | ask |
+//! | queued, no record | list | create | | ask | everything and more: ask; partly, or by another user: create |
+//! | in doubt, no record | list again | 1st search: wait; 2nd: create | | one: confirm | ask |
 //! | queued, save or submit | read | ask | a draft: send; else ask | confirm | ask |
 //! | queued, delete | read | confirm | a draft: send; else ask | | ask |
-//! | in doubt, record | read | delete: confirm; else ask | 1st look: wait; 2nd: send | confirm | ask |
+//! | in doubt, record | read | delete: confirm; else ask | 1st search: wait; 2nd: send | confirm | ask |
 
 use envd_sdk::model::{Day, FormType};
 use serde_json::{Value, json};
@@ -21,60 +21,60 @@ use super::row::{
     ChangeRequest, Due, Listing, Owner, Question, Reason, Row, RowState, Sent, Text, Time, Wish,
 };
 
-/// How many looks, a wait apart, find nothing before a request is sent again.
+/// The number of searches, a wait apart, that must find nothing before a request is sent again.
 const LOOKS: u32 = 2;
 
-/// How often a request is sent again before a person is asked.
+/// The number of resends before the user is asked.
 const RESENDS: u32 = 6;
 
-/// How old a list may be that a creation relies on.
+/// The greatest age of a list that a creation relies on, in seconds.
 const FRESH: Time = 60;
 
-// OK because one of them lives at a time.
+// OK because only one value exists at a time.
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Action {
-    /// Until then, or until something else happens.
+    /// Wait until this time, or until something else happens.
     Wait(Option<Due>),
     Read(String),
     List,
-    /// The event is true of the row. After [`Event::Marked`] is committed, its request is sent.
+    /// Append the event to the row. After [`RowEvent::Marked`] is committed, send its request.
     Append(RowEvent),
 }
 
-/// A record, as it was read for a row.
+/// A record that was read for a row.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Seen {
     pub(crate) record: ServiceRecord,
-    /// When it was listed for the first time.
+    /// The number of the change with which the replica first listed it; `None`: unknown, or never listed.
     pub(crate) sequence: Option<u64>,
-    /// The other row that it belongs to.
+    /// How another row came to have it; `None`: no other row has it.
     pub(crate) owner: Option<Owner>,
 }
 
-/// What was read for a row.
+/// The result of a read for a row.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Read {
-    /// `None`: it is gone.
+    /// The row's record; `None`: it is gone.
     Record(Option<Seen>),
-    /// The list, and the records that appeared since what the row knows.
+    /// The list, and the records that may be the row's and appeared since it was written or sent.
     Listed(Listing, Vec<Seen>),
-    /// The service gave an answer that cannot be used.
+    /// The service's answer cannot be used, for this reason.
     Unclear(String),
 }
 
-/// What an answer to a request says.
-// OK because one of them lives at a time.
+/// The meaning of a reply to a change.
+// OK because only one value exists at a time.
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Heard {
     Record {
-        /// As the reply shows it: its names and its status.
+        /// The record as the reply shows it: id and status.
         seen: Seen,
-        /// What a creation has made, as it was read by the id of the reply; `None`: it could not be read.
+        /// The new record as read by the id in the reply to a creation; `None`: it could not be read.
         read: Option<ServiceRecord>,
     },
-    /// The service itself refused it.
+    /// The service itself refused the request.
     Refused,
     NotSent {
         wait: Time,
@@ -82,19 +82,19 @@ pub(crate) enum Heard {
     Unclear,
 }
 
-/// What a decision depends on beside the row and what was read.
+/// The inputs of a decision besides the row and the records read.
 pub(crate) struct Circumstances<'a> {
     pub(crate) now: Time,
-    /// In the place where the day ends last.
+    /// Today in the place where the day ends last.
     pub(crate) today: &'a str,
     pub(crate) service: &'a ServiceFields,
-    /// The other rows of the account whose creations are under way, in doubt or watched.
+    /// The other rows with creations that are under way, in doubt or watched.
     pub(crate) open: &'a [&'a Row],
-    /// The user who is logged in, if that is known.
+    /// The user who is logged in, if known.
     pub(crate) user: Option<&'a str>,
 }
 
-/// What is next. Nothing that one user wrote is sent under the login of another without that person's word.
+/// Decides the next step. A change that one user wrote is not sent under the login of another without the other user's consent.
 pub(crate) fn decide(row: &Row, read: Option<&Read>, when: &Circumstances<'_>) -> Action {
     let others = row.other_writers(when.user);
     match (decide_of_writer(row, read, when), others) {
@@ -149,10 +149,11 @@ fn decide_of_writer(row: &Row, read: Option<&Read>, when: &Circumstances<'_>) ->
     }
 }
 
-/// What is wanted is there, or is not to be made any more.
+/// The wish is fulfilled, or there is nothing left to create.
 const OVER: Action = Action::Append(RowEvent::Absent { is_over: true });
 
-/// A list shows what a row waits for if it was begun later; a creation also needs one that is not old.
+/// Whether the list can answer what the row waits for. It must have started after the row last changed, and before a first creation it
+/// must be recent.
 pub(crate) fn is_fresh(row: &Row, listing: &Listing, now: Time) -> bool {
     let age = now.checked_sub(listing.begun);
     listing.number > row.listed && (row.is_in_doubt() || age.is_some_and(|age| age <= FRESH))
@@ -171,21 +172,21 @@ fn unclear(row: &Row, reason: &str, now: Time) -> Action {
     }
 }
 
-/// The record that a person says is the declaration. It may differ: that is compared next.
+/// Compares the record that the user adopted. It may differ from the text: the next step compares that.
 fn adopted(row: &Row, id: &str, seen: Option<&Seen>) -> Action {
-    // It was made of what was sent last, or of what would be sent.
+    // Assume that the record was created from the text sent last, or from the text that would be sent.
     let lost = row.lost.iter().find_map(|lost| lost.texts.last());
     let text = lost.or(row.next_wish().text());
-    // Nothing was sent, and nothing is to be sent but a delete.
+    // Nothing was sent, and the only wish is a delete.
     let text = text.cloned().unwrap_or_else(|| Text::new(&json!({})));
     match seen.filter(|seen| seen.owner.is_none()) {
         Some(seen) => applied(&ChangeRequest::Create(text), &seen.record, true),
-        // It stays a candidate: to send again says that it is not the declaration.
+        // It stays a candidate: a resend says that it is not the declaration.
         None => ask(Question::NotAdopted(id.to_owned())),
     }
 }
 
-/// A row without a record, after the account was listed.
+/// The next step for a row without a record, once the account was listed.
 fn creation(row: &Row, listing: &Listing, seen: &[Seen], when: &Circumstances<'_>) -> Action {
     let is_in_doubt = row.is_creation_in_doubt();
     let is_hidden = row
@@ -193,7 +194,7 @@ fn creation(row: &Row, listing: &Listing, seen: &[Seen], when: &Circumstances<'_
         .as_ref()
         .is_some_and(|lost| lost.may_be_hidden_in(listing));
     if is_in_doubt && is_hidden {
-        // The record that was made may be the one that this list does not show.
+        // The created record may be hidden in the gap of this list.
         return unclear(row, "the list has an entry that cannot be read", when.now);
     }
     let found = seen.iter().filter_map(|seen| {
@@ -207,7 +208,7 @@ fn creation(row: &Row, listing: &Listing, seen: &[Seen], when: &Circumstances<'_
     {
         return applied(&ChangeRequest::Create((*text).clone()), record, true);
     }
-    // One that is merely like it may be the declaration only if that was sent.
+    // A record that is only similar can be the declaration only if a creation was sent.
     let rivals = found
         .iter()
         .filter(|(whose, ..)| is_in_doubt || is_close(*whose));
@@ -234,8 +235,8 @@ fn creation(row: &Row, listing: &Listing, seen: &[Seen], when: &Circumstances<'_
     send(row, None, listing.clone())
 }
 
-/// The records that appeared since the row was written and are the same as what is wanted now, which is another text than what is in
-/// doubt.
+/// The records that equal the current wish and appeared since the row was written. After an edit, the wish may be another text than
+/// the creations in doubt have.
 fn twins(row: &Row, seen: &[Seen], when: &Circumstances<'_>) -> Vec<String> {
     let wanted = row.next_wish().text();
     let is_twin = |seen: &&Seen| {
@@ -246,18 +247,18 @@ fn twins(row: &Row, seen: &[Seen], when: &Circumstances<'_>) -> Vec<String> {
     twins.map(|seen| seen.record.id.clone()).collect()
 }
 
-/// Whether a record has all of a text, by whatever is known of its author.
+/// Whether a record has everything of a text, regardless of its author.
 fn is_close(whose: Whose) -> bool {
     matches!(whose, Whose::Ours | Whose::Agrees | Whose::AndMore)
 }
 
-/// Whether a record that appeared may be the declaration of the row, and the text that it may be made of.
+/// If the record may be the declaration of the row: how it compares, and with which text.
 fn candidate<'a>(row: &'a Row, seen: &Seen, when: &Circumstances<'_>) -> Option<(Whose, &'a Text)> {
     let (texts, since) = row.looked_for();
     closest(row, seen, texts, since, when)
 }
 
-/// The same of these texts, of which none was sent before `since` was listed.
+/// Like [`candidate`], with the given texts. None of them was sent before the list `since`.
 fn closest<'a>(
     row: &Row,
     seen: &Seen,
@@ -271,7 +272,7 @@ fn closest<'a>(
         return None;
     }
     let whose_of = |text: &Text| whose(&text.value(), &since.latest, &seen.record, when.service);
-    // Of texts that agree, the one that was sent last.
+    // If several texts agree, take the latest.
     let closest = texts.rev().map(|text| (whose_of(text), text));
     match closest.min_by_key(|(whose, _)| *whose as u8)? {
         (Whose::Unrelated, _) => None,
@@ -284,7 +285,7 @@ fn closest<'a>(
     }
 }
 
-/// The other rows that may have made the record as well.
+/// The other rows that may have created the record too.
 fn rivals<'a>(
     row: &'a Row,
     record: &'a ServiceRecord,
@@ -299,7 +300,7 @@ fn rivals<'a>(
     others.copied()
 }
 
-/// Whether the creation of another row goes first: one creation of an account at a time is in doubt.
+/// Whether the creation of another row goes first. Only one creation of an account may be in doubt at a time.
 pub(crate) fn is_before(other: &Row, row: &Row) -> bool {
     let is_sending = other.state == RowState::Sending && other.record.is_none();
     let is_open = matches!(other.state, RowState::Open { .. });
@@ -308,7 +309,7 @@ pub(crate) fn is_before(other: &Row, row: &Row) -> bool {
     other.id != row.id && (is_sending || is_in_doubt && !is_later)
 }
 
-/// A row with a record, as it is now.
+/// The next step for a row with a record, which was just read.
 fn change(row: &Row, record: &ServiceRecord, when: &Circumstances<'_>) -> Action {
     let shown = Base::shown(&record.fields);
     if let Some(Sent {
@@ -322,13 +323,13 @@ fn change(row: &Row, record: &ServiceRecord, when: &Circumstances<'_>) -> Action
         let is_submit = matches!(request, ChangeRequest::Submit(..));
         let expected = Base::shown(&before.fields);
         match compare(&expected, sent.as_ref(), &record.fields, when.service) {
-            // Somebody else may have submitted another text.
+            // The record is submitted, but perhaps with the text of another user.
             Compared::Ours(_) if is_submit && !sent.as_ref().is_some_and(has_all) => {
                 return changed(record);
             }
             Compared::Ours(_) => return applied(request, record, false),
             Compared::Theirs(_) => return changed(record),
-            // It may have been carried out and taken back since.
+            // The request may have been carried out and undone since.
             Compared::Same if changes_status(request) && record.updated_at != before.updated_at => {
                 return changed(record);
             }
@@ -349,7 +350,7 @@ fn change(row: &Row, record: &ServiceRecord, when: &Circumstances<'_>) -> Action
     let is_there = sent
         .as_ref()
         .is_some_and(|sent| shown.has(sent, when.service));
-    // Where nothing is known of what the person saw, a delete names the record as it is.
+    // If it is unknown what the user saw, a delete applies to the current record.
     let is_seen = match &row.seen_at {
         Some(seen_at) => *seen_at == record.updated_at,
         None => row.base.is_none(),
@@ -373,7 +374,7 @@ fn change(row: &Row, record: &ServiceRecord, when: &Circumstances<'_>) -> Action
     }
 }
 
-/// Whether a request changes the status of a record: the same content later need not be the same state.
+/// Whether a request changes the status of a record. After such a request, equal content with a later date need not be the same state.
 fn changes_status(request: &ChangeRequest) -> bool {
     !matches!(
         request,
@@ -409,21 +410,21 @@ fn send(row: &Row, before: Option<ServiceRecord>, listed: Listing) -> Action {
     }
 }
 
-/// Whether another look follows before the request is sent again.
+/// Whether another search must follow before the request is sent again.
 fn is_first_look(row: &Row) -> bool {
     row.doubt.looks + 1 < LOOKS
 }
 
 const LOOK_AGAIN: Action = Action::Append(RowEvent::Absent { is_over: false });
 
-/// What a person is asked instead of sending again.
+/// The question to ask instead of sending again, if any.
 fn hindrance(row: &Row, when: &Circumstances<'_>) -> Option<Question> {
     let is_hopeless = row.doubt.resends() >= RESENDS || row.doubt.unanswered.is_over(when.now);
     let given_up = is_hopeless.then_some(Question::NoUsableAnswer);
     given_up.or_else(|| late(row, when))
 }
 
-/// Why the request must not be sent without an agreement.
+/// The question to ask if the next request is late.
 fn late(row: &Row, when: &Circumstances<'_>) -> Option<Question> {
     let request = row.next_request()?;
     let text = request.text()?.value();
@@ -432,7 +433,7 @@ fn late(row: &Row, when: &Circumstances<'_>) -> Option<Question> {
     let limit = limit
         .next()
         .map(|at| (Reason::NotAfterPassed, at.to_string()));
-    // A submit that does not name the day declares the one that the record has. A draft may be edited after its day.
+    // A submit that omits the day declares the day of the record. A draft may be edited after its day.
     let base = row.base.as_ref();
     let base = base.filter(|_| matches!(request, ChangeRequest::Submit(..)));
     let movement = text.get("movementDate");
@@ -459,7 +460,7 @@ fn late(row: &Row, when: &Circumstances<'_>) -> Option<Question> {
     Some(Question::Late(reason, what))
 }
 
-/// The day of a date, with or without a time after it.
+/// The day of a date that may have a time after it.
 fn day(date: &str) -> Option<String> {
     let (day, rest) = date.split_at_checked(10)?;
     let has_end = rest.is_empty() || rest.starts_with(['T', ' ']);
@@ -467,13 +468,13 @@ fn day(date: &str) -> Option<String> {
     day.map(|day| day.to_string())
 }
 
-/// The day from which on a form is not accepted for new declarations.
+/// The first day on which a form is closed for new declarations.
 fn retired_from(form: &str) -> Option<String> {
     let from = FormType::from(form).closed_from()?;
     Some(from.to_string())
 }
 
-/// What an answer to the request under way means.
+/// The event that follows from the reply to the request under way.
 pub(crate) fn answer(row: &Row, reply: Heard, service: &ServiceFields) -> RowEvent {
     let Some(Sent {
         request, listed, ..
@@ -500,7 +501,7 @@ pub(crate) fn answer(row: &Row, reply: Heard, service: &ServiceFields) -> RowEve
     }
     if let (ChangeRequest::Create(text), Some(read)) = (request, &read) {
         let found = whose(&text.value(), "", read, service);
-        // The reply may name a record that somebody else made at the same time.
+        // The reply may name a record that another user created at the same time.
         if !matches!(found, Whose::Ours | Whose::Agrees) {
             return RowEvent::Doubt;
         }
@@ -512,8 +513,8 @@ pub(crate) fn answer(row: &Row, reply: Heard, service: &ServiceFields) -> RowEve
     }
 }
 
-/// What a creation that may have made a record says when a person edits that record by its id: the two are one row, or a
-/// person is asked before the edit makes the record unlike what was sent.
+/// The user edits a record by its id, and a creation of this row may have created that record. The record then belongs to this row, or
+/// the user is asked, before the edit makes the record differ from the text that was sent.
 pub(crate) fn claim(row: &Row, seen: &Seen, when: &Circumstances<'_>) -> Option<RowEvent> {
     let asked = match &row.state {
         RowState::Open { .. } => None,
@@ -542,16 +543,16 @@ pub(crate) fn claim(row: &Row, seen: &Seen, when: &Circumstances<'_>) -> Option<
     }
 }
 
-/// The records that arrived after all, to be reported. `is_there`: whether the list shows the record of the row.
+/// Finds late records to report. `is_there`: whether the list shows the row's own record.
 pub(crate) fn late_duplicates(
     row: &Row,
     seen: &[Seen],
     is_there: bool,
     when: &Circumstances<'_>,
 ) -> Option<RowEvent> {
-    // One that is over is looked for once more: nobody may have looked since.
+    // A watch whose time is over gets one last search, because there may have been none since.
     let lost = row.watched()?;
-    // What a clear reply has made is by us, also where that reply could not be read for the name.
+    // The row's own record, if a reply named it, shows our author name, which may not be learned yet.
     let mut own = seen.iter().map(|seen| &seen.record);
     let own = own.find(|own| row.record.as_ref() == Some(&own.id) && !row.shown.is_adopted);
     let is_one = |seen: &&Seen| {
@@ -568,14 +569,14 @@ pub(crate) fn late_duplicates(
         let is_made_of = |text: &Text| {
             whose(&text.value(), &lost.listed.latest, record, when.service) == Whose::Ours
         };
-        // A row that only watches does not look for a record of its own: it silences nobody.
+        // A watched row no longer searches for its own record, so it does not prevent the report.
         let is_looked_for = rivals(row, record, when).any(|other| other.watched().is_none());
         !is_known && owner.is_none() && lost.texts.iter().any(is_made_of) && !is_looked_for
     };
-    // Nothing tells a late record from an equal one that somebody else made: each is reported, as one that may be too many.
+    // A late record looks the same as an equal record of another user, so each is reported as possibly surplus.
     let found = seen.iter().filter(is_one);
     let found: Vec<String> = found.map(|seen| seen.record.id.clone()).collect();
-    // Where nothing is wanted, each record is one too many.
+    // If the user wants no record, every record is surplus.
     let is_unwanted = row.wish == Wish::Delete || row.state == RowState::Discarded;
     let is_another = row.record.is_none() || is_there || is_unwanted;
     let is_told = !found.is_empty() && is_another;
@@ -588,7 +589,7 @@ mod tests {
     use super::super::tests::cases::{NOW, lines, listing, read, record, row, with_circumstances};
     use super::*;
 
-    /// An action in words.
+    /// Describes an action in the words of the tables.
     fn said(action: &Action) -> String {
         let request = |request: &ChangeRequest| match request {
             ChangeRequest::Create(_) => "create",
@@ -638,12 +639,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_next_follows_from_the_row_and_what_was_read() {
+    fn the_next_step_follows_from_the_row_and_the_read() {
         for line in lines(include_str!("decide.txt")) {
             let has = |word: &str| line[0].split(' ').any(|one| one == word);
             let row = row(line[0]);
             let read = read(line[1], &row);
-            // Another row, before this one or after it, whose creation is in doubt, or of which a person is asked.
+            // Another row, written before or after this one, with a creation in doubt or with a question.
             let mut other = super::super::tests::cases::row(if has("rival") {
                 "asked:no-answer"
             } else {
@@ -662,7 +663,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_believed_if_it_shows_the_record_that_was_sent() {
+    fn a_reply_counts_if_it_shows_the_record_that_was_sent() {
         for line in lines(include_str!("tests/answers.txt")) {
             let [of, shows, sequence, means] = line[..] else {
                 panic!("{line:?}")
@@ -696,7 +697,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_a_person_edits_may_be_what_a_creation_has_made() {
+    fn an_edited_record_may_be_the_result_of_a_creation() {
         for line in lines(include_str!("tests/claims.txt")) {
             let row = row(line[0]);
             let Some(Read::Listed(_, seen)) = read(line[1], &row) else {

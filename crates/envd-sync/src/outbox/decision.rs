@@ -1,4 +1,4 @@
-//! What only a person can decide.
+//! The answers to questions that only the user can decide.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use envd_sdk::model::ConsignmentId;
 
-/// What becomes of a declaration, from a person. `Declaration::decisions` has those that fit now, and `Declaration::consequence` says
-/// what each will do. The text is the name, such as `keep mine`.
+/// The user's answer to a question about a declaration. `Declaration::decisions` lists the possible answers, and
+/// `Declaration::consequence` describes what each will do. The text form is the name, such as `keep mine`.
 ///
-/// It holds for what was there when the question was asked: if the record changes again, a person is asked again.
+/// A decision applies to the state that the question showed. If the record changes again, the user is asked again.
 ///
 /// ```
 /// use envd_sync::outbox::Decision;
@@ -24,24 +24,25 @@ use envd_sdk::model::ConsignmentId;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Decision {
-    /// Sends what is wanted here, over what the service had when the question was asked. A record that is gone is created again;
-    /// what is too late is sent anyway.
+    /// Sends the user's version over the state that the service had when the question was asked. A record that is gone is created
+    /// again, and a late declaration is sent anyway.
     KeepMine,
-    /// Keeps what the service has, and gives the declaration up.
+    /// Keeps what the service has, and discards the declaration.
     TakeTheirs,
-    /// Sends it again: none of the candidates is it, or the reason of a refusal has passed.
+    /// Sends it again: none of the candidates is this declaration, or the reason for the refusal no longer applies.
     Resend,
-    /// This record is the declaration. It is read first; if it differs from what is wanted, that is compared next.
+    /// This record is the declaration. The outbox reads it first. If it differs from what the user wants, the outbox compares the two
+    /// next.
     Adopt(ConsignmentId),
-    /// Sends what another user wrote, under the login of now. A text that another user signed does not take this decision: edit it,
-    /// so that it is signed again.
+    /// Sends the declaration of another user under the current login. Not possible for a text that the other user signed: edit it, so
+    /// that it is signed again.
     SendAsMe,
-    /// Gives the declaration up; nothing is deleted on the service.
+    /// Discards the declaration here, and deletes nothing on the service.
     Discard,
 }
 
 impl Decision {
-    /// All, in the order of the buttons of a screen.
+    /// All decisions, in the order of the buttons on a screen.
     pub(crate) fn all(candidates: &[ConsignmentId]) -> Vec<Self> {
         let mut all = vec![
             Self::SendAsMe,
@@ -54,7 +55,7 @@ impl Decision {
         all
     }
 
-    /// By its text, in which hyphens may replace blanks.
+    /// Parses the text form. Hyphens may replace blanks.
     pub(crate) fn named(text: &str) -> Option<Self> {
         if let Some(id) = text.strip_prefix("adopt ") {
             return Some(Self::Adopt(id.into()));

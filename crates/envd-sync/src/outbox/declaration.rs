@@ -1,4 +1,4 @@
-//! A declaration of the outbox, as a screen shows it.
+//! The declaration of the outbox that a screen shows.
 
 use std::fmt;
 use std::str::FromStr;
@@ -44,7 +44,7 @@ impl FromStr for DeclarationId {
     }
 }
 
-/// From its name, such as `keep mine` or `keep-mine`, or from `adopt` and an id.
+/// Parses a name, such as `keep mine` or `keep-mine`, or `adopt` and an id.
 impl FromStr for Decision {
     type Err = Error;
 
@@ -54,7 +54,7 @@ impl FromStr for Decision {
     }
 }
 
-/// What is wanted of a declaration.
+/// The state that the user wants on the service.
 ///
 /// See [`Declaration`] for an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -65,9 +65,9 @@ pub enum Wanted {
     Save,
     /// A submitted declaration.
     Submit,
-    /// A draft of what was submitted.
+    /// A draft again, after a submit.
     Withdraw,
-    /// Nothing on the service.
+    /// No record on the service.
     Delete,
 }
 
@@ -77,32 +77,32 @@ impl fmt::Display for Wanted {
     }
 }
 
-/// Where a declaration is on its way.
+/// The state of a declaration.
 ///
-/// [`guide::outbox`](crate::guide::outbox) says what each means. See [`Declaration`] for an example.
+/// [`guide::outbox`](crate::guide::outbox) describes each state. See [`Declaration`] for an example.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DeclarationState {
-    /// Something is to be sent; nothing is under way.
+    /// A request is to be sent, and none is under way.
     #[default]
     Queued,
-    /// It is being sent, or was when the program ended.
+    /// A request is being sent, or was when the program ended.
     Sending,
-    /// It was sent, and no clear answer came: the service is asked whether it arrived, before anything is sent again.
+    /// It was sent, and the service gave no clear answer. The outbox checks whether it arrived before it sends anything again.
     Unconfirmed,
-    /// The service has what is wanted.
+    /// The service has what the user wants.
     Confirmed,
     /// The service refused it: see [`Declaration::findings`].
     Refused,
-    /// A person decides: see [`Declaration::reason`] and [`Outbox::decide`](super::Outbox::decide).
+    /// The user has to decide: see [`Declaration::reason`] and [`Outbox::decide`](super::Outbox::decide).
     NeedsAttention,
-    /// A person gave it up.
+    /// The user discarded it.
     Discarded,
 }
 
 impl DeclarationState {
-    /// Whether the declaration is at its end: confirmed, or discarded. What is confirmed may be edited again.
+    /// Whether the declaration is confirmed or discarded. A confirmed declaration can be edited again.
     #[must_use]
     pub fn is_final(self) -> bool {
         matches!(self, Self::Confirmed | Self::Discarded)
@@ -115,7 +115,7 @@ impl fmt::Display for DeclarationState {
     }
 }
 
-/// A record that changed on the service since it was edited here, in the shape of an input. `Debug` hides its values.
+/// A record that changed on the service after it was edited here, in the shape of an input. `Debug` hides its values.
 ///
 /// ```
 /// # equipment::example(async {
@@ -146,9 +146,9 @@ impl fmt::Display for DeclarationState {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Conflict {
-    /// What the user wants; null: nothing there.
+    /// The user's version; null: the user wants no record.
     pub mine: Value,
-    /// As the service has it.
+    /// The version of the service.
     pub theirs: Value,
     /// The fields that differ, by path.
     pub fields: Vec<FieldDifference>,
@@ -159,7 +159,7 @@ debug_shows!(Conflict, |it| fields: it.fields);
 debug_shows!(FieldDifference, |it| path: it.path, changed_by: it.changed_by);
 
 impl Conflict {
-    /// Of a row and the record as it was read.
+    /// The conflict between a row and the record that was read.
     fn new(row: &Row, theirs: &Value) -> Self {
         let sent = row
             .next_request()
@@ -172,21 +172,22 @@ impl Conflict {
     }
 }
 
-/// What happened to a declaration, of its [history](Declaration::history).
+/// An event in the [history](Declaration::history) of a declaration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct HistoryEvent {
-    /// When, on the clock of the machine that wrote it.
+    /// When it happened, on the clock of the machine that wrote it.
     pub at: Timestamp,
-    /// What: `wished`, `marked` (from then on a request may be under way), `applied`, `refused`, `not_sent`, `doubt`, `absent`,
-    /// `unclear`, `asked`, `told` (late duplicates were reported), `watch_over` (they are not looked for any more), `decided`.
+    /// What happened: `wished`, `marked` (the request may be under way from now on), `applied`, `refused`, `not_sent`, `doubt`,
+    /// `absent`, `unclear`, `asked`, `told` (late duplicates were reported), `watch_over` (the search for them ended),
+    /// `writer_returned` (the user who wrote it logged in again), `decided`.
     pub event: String,
-    /// Why, in words, if there is anything to say.
+    /// The reason, or an empty text.
     pub why: String,
 }
 
-/// A declaration of an [`Outbox`](super::Outbox): what is wanted of the service, and how far that is. `Debug` hides what was
-/// written, which holds personal data.
+/// A declaration of an [`Outbox`](super::Outbox): what the user wants, and the progress towards it. `Debug` hides the user's text,
+/// because it contains personal data.
 ///
 /// ```
 /// # equipment::example(async {
@@ -212,42 +213,42 @@ pub struct Declaration {
     pub id: DeclarationId,
     /// The key that the application gave it: [`NewDeclaration::key`](super::NewDeclaration::key).
     pub key: Option<String>,
-    /// The users who wrote what is wanted now, by [`Outbox::user`](super::Outbox::user); empty: that is not known.
+    /// The users who wrote the text or the delete that is wanted now, from [`Outbox::user`](super::Outbox::user); empty: unknown.
     pub writers: Vec<String>,
-    /// What is wanted.
+    /// The state that the user wants.
     pub wanted: Wanted,
-    /// Where it is.
+    /// Its state.
     pub state: DeclarationState,
-    /// Why it is there; `None` when there is nothing to say.
+    /// The reason for the state; `None`: the state explains itself.
     pub reason: Option<Reason>,
-    /// The service's errors of its last answer, as received: why it refused the declaration, or what it warned of. Empty, and
-    /// unknown, if [`is_adopted`](Self::is_adopted): the service shows its warnings in the reply to a change only.
+    /// The errors in the service's last answer, as received: the reasons of a refusal, or warnings. Empty, because unknown, if
+    /// [`is_adopted`](Self::is_adopted): the service sends its warnings only in the reply to a change.
     pub findings: Vec<ServerError>,
-    /// Why the last answer of the service cannot be used, with [`Reason::Unclear`]; why no connection can be made, with
-    /// [`Reason::NoReception`], if that is known.
+    /// With [`Reason::Unclear`], why the last answer of the service cannot be used. With [`Reason::NoReception`], why no connection
+    /// can be made, if known.
     pub trouble: Option<String>,
-    /// The records that may be the declaration, with [`Reason::Candidates`] and [`Reason::OtherRecord`].
+    /// The records that may be this declaration, with [`Reason::Candidates`], [`Reason::OtherRecord`] and [`Reason::NotAdopted`].
     pub candidates: Vec<ConsignmentId>,
     /// The id of the record, once it is known.
     pub consignment: Option<ConsignmentId>,
     /// The number of the record, once it is known.
     pub number: Option<ConsignmentNumber>,
-    /// Whether the record was found after the reply was lost, or had everything already.
+    /// True if the record was matched by a search, or already was as wanted, rather than confirmed by a reply.
     pub is_adopted: bool,
-    /// Drafts that appeared after a request was taken for lost, and have all that it sent. Each may be what that request made after all,
-    /// or an equal record that someone else made: nothing tells them apart. A person compares, and deletes what is one too many.
+    /// Drafts that appeared after a request seemed lost, and that have everything it sent. Each may be the late result of that
+    /// request, or an equal record of another user: nothing tells them apart. The user compares them, and deletes the surplus ones.
     pub late_duplicates: Vec<ConsignmentId>,
-    /// How many requests were sent, or may have been.
+    /// The number of requests that were sent, or may have been.
     pub attempts: u64,
     /// When it was written, on the clock of the machine that wrote it.
     pub created_at: Timestamp,
-    /// Nothing is sent after this instant: [`Outbox::not_after`](super::Outbox::not_after).
+    /// No request is sent after this instant: see [`Outbox::not_after`](super::Outbox::not_after).
     pub not_after: Option<Timestamp>,
-    /// When the service is asked again; `None`: with the next pass, or not before something changes.
+    /// When the outbox asks the service again; `None`: in the next pass, or not before something changes.
     pub next_at: Option<Timestamp>,
-    /// What differs, with [`Reason::Conflict`] and [`Reason::NotADraft`].
+    /// The differences, with [`Reason::Conflict`] and [`Reason::NotADraft`].
     pub conflict: Option<Conflict>,
-    /// What is wanted there; `None` of a delete. Fields that this crate does not know are sent, and not shown here.
+    /// The user's text; `None`: a delete. Fields that this crate does not know are sent, but not shown here.
     pub input: Option<ConsignmentInput>,
     /// The last hundred events, the oldest first.
     pub history: Vec<HistoryEvent>,
@@ -302,15 +303,15 @@ impl Declaration {
             not_after: (row.not_after.as_ref()).map(|limit| limit.given.as_str().into()),
             next_at: next.map(|due| instant(due.until)),
             conflict,
-            // OK because the text was written from an input.
+            // OK because the text was serialized from an input.
             input: (row.wish.text()).map(|text| serde_json::from_str(&text.0).unwrap_or_default()),
             history: history.collect(),
             row: Arc::clone(row),
         }
     }
 
-    /// What a person can decide about it as it was when it was read, in the order of the buttons of a screen, with
-    /// [`Adopt`](Decision::Adopt) of each of the [`candidates`](Self::candidates). Any declaration but a discarded one can be
+    /// The decisions that were possible when this declaration was read, in the order of the buttons on a screen, with an
+    /// [`Adopt`](Decision::Adopt) for each of the [`candidates`](Self::candidates). Every declaration that is not discarded can be
     /// [edited](super::Outbox::edit) as well.
     ///
     /// ```
@@ -363,7 +364,7 @@ fn reason_of(row: &Row) -> Option<Reason> {
         RowState::Refused => Reason::Refused,
         RowState::Asked(question) => question.reason(),
         RowState::Discarded => {
-            // Late duplicates may have been reported since.
+            // Late duplicates may have been reported since the decision.
             let mut events = row.history.iter().rev();
             let last = events.find(|event| event.event == "decided");
             let last = last.map(|event| event.why.as_str());

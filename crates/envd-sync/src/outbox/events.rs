@@ -1,35 +1,35 @@
-//! Changes of declarations, for a screen.
+//! Events for a screen: declarations that changed.
 
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::declaration::{Declaration, DeclarationState};
 
-/// How many changes a receiver may be behind.
+/// The number of changes that a receiver may be behind.
 pub(super) const CAPACITY: usize = 1_024;
 
-/// A declaration that was written.
+/// A declaration that was written to the store.
 #[derive(Clone)]
 pub(super) struct Written {
-    /// Its state before, and how many late duplicates it had; `None`: it is new, or came from the history.
+    /// Its state and the number of its late duplicates before the change; `None`: it is new, or was in the history.
     pub(super) before: Option<(DeclarationState, usize)>,
     pub(super) declaration: Declaration,
 }
 
-/// The declarations that change, from [`Outbox::events`](super::Outbox::events), each as it is after the change.
+/// A stream of changed declarations, from [`Outbox::events`](super::Outbox::events). Each has the state after its change.
 ///
-/// It has the changes that this process writes after the call, also those by other handles of the same outbox. For what is
-/// there, and what other processes write, use [`Outbox::declarations`](super::Outbox::declarations). What the loop did as a whole
-/// is an [`OutboxEvent`](super::OutboxEvent).
+/// It contains every change that this process writes after the call, through every handle of the same outbox. For earlier changes, and
+/// those of other processes, use [`Outbox::declarations`](super::Outbox::declarations). The events of the loop itself are
+/// [`OutboxEvent`](super::OutboxEvent)s.
 ///
 /// See [`next`](Self::next) and [`Outbox::run`](super::Outbox::run) for an example.
 pub struct DeclarationEvents(pub(super) broadcast::Receiver<Written>);
 
 impl DeclarationEvents {
-    /// The next declaration that changed, as it is after the change; waits for one. `None` when all handles of the outbox are gone.
-    /// The same state may come again: see [`next_state`](Self::next_state).
+    /// Waits for the next change, and returns the declaration after it. `None` when all handles of the outbox are gone. The state may
+    /// be the same as before: see [`next_state`](Self::next_state).
     ///
-    /// A receiver that is more than 1,024 changes behind misses the oldest ones, never the latest of a declaration.
+    /// A receiver that is more than 1,024 changes behind misses the oldest ones, but never the latest change of a declaration.
     ///
     /// ```
     /// # equipment::example(async {
@@ -53,8 +53,8 @@ impl DeclarationEvents {
         Some(self.next_written().await?.declaration)
     }
 
-    /// As [`next`](Self::next), without the changes that leave a declaration in its [state](DeclarationState) and find no
-    /// [late duplicate](Declaration::late_duplicates).
+    /// Like [`next`](Self::next), but skips changes that affect neither the [state](DeclarationState) nor the number of [late
+    /// duplicates](Declaration::late_duplicates).
     ///
     /// ```
     /// # equipment::example(async {

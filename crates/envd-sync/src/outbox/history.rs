@@ -1,4 +1,4 @@
-//! The declarations at their end.
+//! The declarations that are confirmed or discarded.
 
 use std::sync::Arc;
 
@@ -17,13 +17,13 @@ use envd_sdk::model::Timestamp;
 pub struct HistoryPage {
     /// The declarations, the latest number first.
     pub declarations: Vec<Declaration>,
-    /// Where the next page begins; `None`: this is the last one.
+    /// The start of the next page; `None`: this is the last page.
     pub next: Option<DeclarationId>,
 }
 
 impl Outbox {
-    /// The declarations that are at their end, confirmed or discarded: the latest number first, about a hundred at a time. `before`
-    /// is the [`next`](HistoryPage::next) of the page before.
+    /// The confirmed and discarded declarations: the latest number first, about a hundred at a time. `before` is
+    /// [`next`](HistoryPage::next) of the previous page.
     ///
     /// They are kept until [`prune`](Self::prune) removes them.
     ///
@@ -62,7 +62,7 @@ impl Outbox {
             };
             let block = last / BLOCK;
             let mut found = self.store().past_block(block).await?;
-            // What is watched for late duplicates is still among the open rows.
+            // A row that is watched for late duplicates is still stored with the open rows.
             let open = self.store().rows().into_iter();
             let open = open.filter(|row| row.is_over() && row.id / BLOCK == block);
             found.extend(open.map(|row| (*row).clone()));
@@ -81,10 +81,10 @@ impl Outbox {
         }
     }
 
-    /// Removes declarations from the history that were written before an instant, and returns how many. While a record is being
-    /// looked for, those that made records stay: a look compares with them.
+    /// Removes the declarations that were written before an instant from the history, and returns their number. While any row searches
+    /// for its record, the declarations that created records stay, because the search compares with them.
     ///
-    /// The [key](super::NewDeclaration::key) of a removed declaration stays taken: a later call with it is an error, and makes no
+    /// The [key](super::NewDeclaration::key) of a removed declaration stays taken: a later call with it is an error, and creates no
     /// second declaration.
     ///
     /// ```
@@ -116,7 +116,7 @@ impl Outbox {
         for block in head.pruned / BLOCK..=head.last / BLOCK {
             let mut draft = self.draft();
             let mut past = store.past_block(block).await?;
-            // What a look compares new records with is needed.
+            // A search compares new records with these rows.
             let is_looked_for = store.first_needed().is_some();
             let found = past.len();
             past.retain(|row| {
@@ -127,7 +127,8 @@ impl Outbox {
                 draft.documents.push((past_name(row.id), None));
                 let records = row.records().chain(&row.duplicates);
                 for record in records.filter(|_| !is_looked_for) {
-                    // A look that begins with a copy of the account without this record must not take it for another one's.
+                    // Keep the entry of a record that the replica does not list: if it is listed later, a search must not take it for
+                    // the record of another row.
                     let is_listed = self.replica().consignment(record.as_str()).await?.is_some();
                     let holder = store.holder(record, 0).await?;
                     let is_its_own = matches!(holder, Some(Holder::Row(one)) if one.id == row.id);
@@ -142,7 +143,7 @@ impl Outbox {
             if all_before {
                 draft.head.pruned = (block + 1) * BLOCK;
             }
-            // Where another process was faster, the next call removes the rest.
+            // If another process was faster, the next call removes the rest.
             if !store.commit(draft).await? {
                 return Ok(removed);
             }

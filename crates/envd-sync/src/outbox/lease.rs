@@ -1,7 +1,7 @@
-//! The right to send, of one process at a time.
+//! The lease: only one process at a time sends.
 //!
-//! It saves requests. That nothing is sent twice does not rest on it: every mark is written over the state that it was made from,
-//! and what is under way with another process is looked for before it is sent again.
+//! The lease only avoids extra requests. Safety does not depend on it: every mark is written only over the state that it was decided
+//! for, and a request that is under way in another process is searched for before it is sent again.
 
 use std::future::Future;
 use std::pin::pin;
@@ -16,11 +16,11 @@ use super::store::{Head, Lease, Transaction};
 use crate::error::{Error, Result};
 use envd_sdk::model::Timestamp;
 
-/// Why a pass ends before it has nothing more to do.
+/// Why a pass ends early.
 pub(super) enum PassEnd {
-    /// Another process has the right to send.
+    /// Another process has the lease.
     Overtaken,
-    /// The report says why.
+    /// The reason is in the report.
     Reported,
     Failed(Error),
 }
@@ -34,11 +34,11 @@ impl<E: Into<Error>> From<E> for PassEnd {
 /// The lease of a pass.
 pub(super) struct Held<'a> {
     outbox: &'a Outbox,
-    /// Its number; 0: the pass has written nothing yet.
+    /// The number of the lease; 0: the pass has not written anything yet.
     number: u64,
-    /// When it was taken or prolonged last, on the monotonic clock.
+    /// When it was last taken or renewed, on the monotonic clock.
     since: Duration,
-    /// Why the lease could not be prolonged while a request was under way. It ends the pass.
+    /// The error of a failed renewal while a request was under way. It ends the pass.
     failed: Option<Error>,
 }
 
@@ -56,7 +56,7 @@ impl<'a> Held<'a> {
         self.number > 0
     }
 
-    /// Until when another process has the right to send, if one has.
+    /// The end of another process's lease, if there is one.
     pub(super) fn of_another(&self, head: &Head) -> Option<SystemTime> {
         let lease = head.lease.as_ref()?;
         let own = self.outbox.with_memory(|memory| memory.lease);
@@ -66,8 +66,8 @@ impl<'a> Held<'a> {
         (!is_over).then_some(until)
     }
 
-    /// Changes the rows with the right to send, which the first change of a pass takes: what was under way with another process, or
-    /// an earlier pass, is in doubt from then on.
+    /// Changes the rows under the lease. The first change of a pass takes the lease. Requests that another process or an earlier pass
+    /// left under way become doubtful then.
     pub(super) async fn change<T>(
         &mut self,
         mut change: impl FnMut(&mut Transaction<'_>) -> T,
@@ -77,7 +77,7 @@ impl<'a> Held<'a> {
             let number = self.hold(draft)?;
             Some((number, change(draft)))
         });
-        // Only what is written counts: another process may have taken the same number.
+        // The lease is held only after the commit, because another process may have taken the same number.
         let held = held.await?;
         self.number = held.as_ref().map_or(0, |(number, _)| *number);
         self.since = since;
@@ -88,7 +88,7 @@ impl<'a> Held<'a> {
         Ok(result)
     }
 
-    /// The right to send, taken or prolonged; `None`: another process has it.
+    /// Takes or renews the lease; `None`: another process has it.
     fn hold(&self, draft: &mut Transaction<'_>) -> Option<u64> {
         let until = draft.now.checked_add(self.outbox.lease);
         let until: Timestamp = until.unwrap_or(draft.now).into();
@@ -112,9 +112,9 @@ impl<'a> Held<'a> {
         Some(number)
     }
 
-    /// Waits for a request, and prolongs the lease meanwhile. Where another process has taken over, what is not sent yet must not be
-    /// sent any more. A process that was suspended notices it here before it goes on. If the store fails, the lease is not prolonged
-    /// any more, the request is still waited for, and [`failure`](Self::failure) ends the pass after it.
+    /// Waits for a request, and renews the lease meanwhile. A process that was suspended notices here that another process has taken
+    /// over, and then sends nothing more. If the store fails, the lease is not renewed any more. The request is still awaited, and
+    /// [`failure`](Self::failure) ends the pass afterwards.
     pub(super) async fn during<T>(
         &mut self,
         request: impl Future<Output = T>,
@@ -144,7 +144,7 @@ impl<'a> Held<'a> {
         }
     }
 
-    /// Why the pass must end, if the store failed while a request was under way.
+    /// Fails if the store failed while a request was under way.
     pub(super) fn failure(&mut self) -> Result<(), PassEnd> {
         self.failed.take().map_or(Ok(()), |error| Err(error.into()))
     }
@@ -155,7 +155,7 @@ impl<'a> Held<'a> {
 }
 
 impl Outbox {
-    /// Gives up the lease that this process took last, if it still has it.
+    /// Releases the lease that this process took last, if it still has it.
     pub(super) async fn release_last_lease(&self) -> Result<()> {
         let last = self.with_memory(|memory| memory.lease);
         self.release_lease(last).await

@@ -1,21 +1,22 @@
-//! What is wanted of the service, kept until it is there: declarations written without reception.
+//! Declarations written without reception: the outbox stores what the user wants until the service has it.
 //!
-//! One row is kept for each declaration: what is wanted (a draft, a submitted one, nothing), and what is known of the service. A pass
-//! compares the two and sends the one next request, or waits, or asks a person.
+//! The store has one row for each declaration: what the user wants (a draft, a submitted declaration, or none), and the last state
+//! that the service has shown. A pass compares the two for each row, and then sends the next request, waits, or asks the user.
 //!
 //! | task | see |
 //! | --- | --- |
-//! | write a declaration down, and have it sent once | [`Outbox::save`], [`Outbox::submit`] |
-//! | change what was written, or take it back | [`Outbox::edit`], [`Outbox::withdraw`], [`Outbox::delete`] |
+//! | write a declaration that is sent once | [`Outbox::save`], [`Outbox::submit`] |
+//! | change a declaration, or take it back | [`Outbox::edit`], [`Outbox::withdraw`], [`Outbox::delete`] |
 //! | change a record of the service | [`Outbox::update`], [`Outbox::submit_record`], [`Outbox::delete_record`] |
-//! | send what waits, now or whenever there is reception | [`Outbox::send`], [`Outbox::run`] |
-//! | send what is due, from a scheduler of your own | [`Outbox::send_due`] |
-//! | show what waits and what became of it | [`Outbox::declarations`], [`Outbox::events`], [`Outbox::history`] |
-//! | answer what only a person can | [`Outbox::decide`], [`Decision`] |
+//! | send what is due, once or whenever there is reception | [`Outbox::send`], [`Outbox::run`] |
+//! | send what is due, from your own scheduler | [`Outbox::send_due`] |
+//! | show the declarations and their progress | [`Outbox::declarations`], [`Outbox::events`], [`Outbox::history`] |
+//! | answer a question that only the user can decide | [`Outbox::decide`], [`Decision`] |
 //!
-//! [`guide::outbox`](crate::guide::outbox) says what this claims and what it cannot, what each state means, and how to choose the times.
+//! [`guide::outbox`](crate::guide::outbox) describes what the outbox promises and what it does not, each state, and how to choose the
+//! times.
 //!
-//! A declaration whose reply is lost is found again, and not made twice:
+//! If a reply is lost, the outbox finds the record instead of creating a second one:
 //!
 //! ```
 //! # equipment::example(async {
@@ -35,7 +36,7 @@
 //! let written = outbox.save(input).await?;
 //! assert_eq!(written.state, DeclarationState::Queued);
 //!
-//! // The server saves it, and the connection is lost before the reply.
+//! // The server saves the declaration, and the connection is lost before the reply.
 //! fake.on_operation("CreateOrSaveConsignment").fault(Fault::dropped_after());
 //! let report = outbox.send().await?;
 //! assert_eq!(report.confirmed, 1);
@@ -43,9 +44,10 @@
 //! # Ok(()) });
 //! ```
 
-// Pure: no clock, no store, no request. `tests/one_row` compiles these files alone, with a model.
+// These modules are pure: no clock, no store, no requests. `tests/one_row` compiles them without the rest and checks them with a
+// model.
 mod apply;
-// Both walk stored JSON by name, which gives null for what is not there; what is written to is an object.
+// `compare` and `row` index stored JSON by name. Reading a missing name gives null, and only objects are written to.
 #[allow(clippy::indexing_slicing)]
 mod compare;
 mod decide;

@@ -1,4 +1,4 @@
-//! What the service shows of a row: its record, or the records that appeared since it was written or sent.
+//! Reads what the service shows for a row: its record, or the records that appeared since the row was written or sent.
 
 use std::collections::HashMap;
 
@@ -16,26 +16,26 @@ use crate::store::rows::ChangeRange;
 use envd_sdk::ErrorKind;
 use envd_sdk::model::ConsignmentInput;
 
-/// How often the list is read again at once when it changed while it was read.
+/// The greatest number of syncs in a row, if the list changes during each of them.
 const WALKS: u32 = 3;
 
-/// How many changes are read from the store at once.
+/// The number of changes that are read from the store at once.
 const CHUNK: usize = 100;
 
-/// Asks the service for a pass. What it reads serves all rows.
+/// Reads the service for one pass. The results serve all rows.
 pub(super) struct Reader<'a> {
     outbox: &'a Outbox,
     pub(super) requests: u64,
-    /// Whether nothing changed while the whole list was read, for each of two times.
+    /// Up to two full walks of the pass, and whether each was clean.
     walked: [Option<bool>; 2],
     /// Whether the last list was read in full.
     is_full: bool,
-    /// The list cannot be read in this pass.
+    /// Why the list cannot be read in this pass.
     unlisted: Option<Error>,
-    /// The changes after the first of these, up to the second, were read.
+    /// The changes that were read: those after the first number, up to the second.
     range: Option<(u64, u64)>,
     appeared: Vec<Appeared>,
-    /// The records that were read since the last complete list; `None`: one is gone.
+    /// The records that were read since the last complete list; `None`: the record is gone.
     records: HashMap<String, Option<ServiceRecord>>,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Reader<'a> {
 struct Appeared {
     sequence: u64,
     id: String,
-    /// In the shape of an input; `None`: the list cannot be read as a summary, so the record is read as a whole.
+    /// The listed fields in the shape of an input; `None`: the summary cannot be parsed, so the record itself is read.
     listed: Option<Value>,
 }
 
@@ -62,7 +62,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the record of a row, or the one that it adopts.
+    /// Reads the record of a row, or the record that it adopts.
     pub(super) async fn record(&mut self, row: &Row, id: &str) -> Result<Read> {
         let Some(record) = self.read(id).await? else {
             return Ok(Read::Record(None));
@@ -74,8 +74,8 @@ impl<'a> Reader<'a> {
         })))
     }
 
-    /// Reads a record; `None`: it is gone. A list decides, one of this pass for all that is gone: null alone is believed where the
-    /// list does not show the record either; "not found", which has the text of any failure, where the list is whole as well.
+    /// Reads a record; `None`: it is gone. A record counts as gone only if a fresh list lacks it too. After "not found", whose text is
+    /// the same for any failure, that list must also be complete. All reads of a pass share these lists.
     async fn read(&mut self, id: &str) -> Result<Option<ServiceRecord>> {
         self.requests += 1;
         let read = self.outbox.account().consignment(id);
@@ -95,7 +95,7 @@ impl<'a> Reader<'a> {
             }
             RecordRead::Unclear(error) => return Err(error.into()),
         };
-        // The copy forgets a record when two walks in a row have not listed it.
+        // The replica forgets a record after two consecutive walks that did not list it.
         for at in 0..self.walked.len() {
             let is_whole = self.walk_once(at).await?;
             if !self.is_listed(id).await? {
@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
         Ok(self.outbox.replica().consignment(id).await?.is_some())
     }
 
-    /// The records that appeared since what a row knows, by a list that shows what the row waits for.
+    /// The records that appeared since the row was written or sent, from a list that is fresh enough for the row.
     pub(super) async fn listed(&mut self, row: &Row) -> Result<Read> {
         let now = seconds(self.outbox.now());
         let known = self.outbox.last_list();
@@ -130,13 +130,13 @@ impl<'a> Reader<'a> {
         Ok(Read::Listed(list, seen))
     }
 
-    /// Brings the replica up to date. Only a clean sync counts: an existing record that it missed would pass for a new one. One that
-    /// went on with a walk of another process does not show what appeared since on the pages before.
+    /// Syncs the replica. Only a clean sync counts: an existing record that it missed would look new later. A sync that resumed the
+    /// walk of another process does not count either, because it does not show the records that appeared on the pages before.
     pub(super) async fn list(&mut self) -> Result<Listing> {
         self.list_as(false).await
     }
 
-    /// `in_full`: every page, whatever the state of the replica says.
+    /// `in_full`: read every page, even if the replica would read incrementally.
     async fn list_as(&mut self, in_full: bool) -> Result<Listing> {
         if let Some(error) = &self.unlisted {
             return Err(error.clone());
@@ -177,7 +177,7 @@ impl<'a> Reader<'a> {
         Err(Error::Reply(what))
     }
 
-    /// Reads the whole list, at most twice a pass; `false`: it changed meanwhile.
+    /// Reads the entire list, at most twice a pass; `false`: it changed while it was read.
     async fn walk_once(&mut self, at: usize) -> Result<bool> {
         if let Some(Some(is_whole)) = self.walked.get(at) {
             return Ok(*is_whole);
@@ -196,8 +196,8 @@ impl<'a> Reader<'a> {
         report
     }
 
-    /// The records that were listed after a change for the first time and may be made of these texts. One that cannot be read now
-    /// makes it fail: it could be the one.
+    /// The records that were first listed after change number `since`, and that may have been created from one of these texts. Fails
+    /// if such a record cannot be read now, since it may be the one.
     pub(super) async fn appeared(
         &mut self,
         row: u64,
@@ -228,8 +228,8 @@ impl<'a> Reader<'a> {
         Ok(seen)
     }
 
-    /// The number of the change with which the replica listed a record, or 0 if that was before all that any row waits for; `None`:
-    /// it has not.
+    /// The number of the change with which the replica first listed a record, or 0 if the record is older than anything that a row
+    /// waits for; `None`: the replica does not list it.
     pub(super) async fn first_listed(&mut self, id: &str) -> Result<Option<u64>> {
         if !self.is_listed(id).await? {
             return Ok(None);
@@ -243,7 +243,7 @@ impl<'a> Reader<'a> {
         Ok(Some(found.map_or(0, |one| one.sequence)))
     }
 
-    /// Reads which records appeared: each change once a pass.
+    /// Reads which records appeared. Each change is read once a pass.
     async fn read_changes(&mut self, since: u64) -> Result<()> {
         let known = self.range.filter(|(first, _)| *first <= since);
         let (first, mut read) = known.unwrap_or((since, since));
@@ -271,7 +271,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a record that was listed, once after each list; `None`: it is gone again.
+    /// Reads a listed record, once for each list; `None`: it is gone again.
     async fn read_listed(&mut self, id: &str) -> Result<Option<ServiceRecord>> {
         if !self.is_listed(id).await? {
             return Ok(None);

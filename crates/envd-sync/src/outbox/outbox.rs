@@ -1,4 +1,4 @@
-//! The handle of an outbox, its settings, and what it shows.
+//! The outbox handle: settings, and reads of declarations.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
@@ -19,12 +19,12 @@ use envd_sdk::Account;
 use envd_sdk::Clock;
 use envd_sdk::model::{Day, Jurisdiction, Timestamp};
 
-/// What is wanted of the service for an account, over its [replica](crate::Replica). Cheap to clone; clones share declarations and
-/// events, and each has settings of its own.
+/// The declarations that the user wants the service to have, for one account over its [replica](crate::Replica). Cheap to clone:
+/// clones share declarations and events, and each has its own settings.
 ///
-/// A declaration is in the store when the call that writes it returns, with or without reception. [`send`](Self::send) sends what
-/// is due once, [`run`](Self::run) whenever it can be. Several processes may use one store: one of them sends at a time. Within
-/// a process keep one outbox of an account and clone it: a second one counts as another process.
+/// A declaration is in the store when the call that writes it returns, with or without reception. [`send`](Self::send) sends
+/// everything that is due, and [`run`](Self::run) sends continuously. Several processes may use one store; one of them sends at a
+/// time. Within a process, create one outbox for each account and clone it: a second one behaves like another process.
 ///
 /// The [module](crate::outbox) has an example.
 #[derive(Clone)]
@@ -38,29 +38,29 @@ pub struct Outbox {
     user: Option<Arc<dyn Fn() -> Option<String> + Send + Sync>>,
 }
 
-/// The longest lease, which was written before the clock was set back if it seems to end later.
+/// The longest lease. If a lease seems to last longer, the clock was set back after it was written.
 pub(super) const LONGEST_LEASE: Duration = Duration::from_secs(10 * 60);
 
-/// What the clones of an outbox share.
+/// The state that the clones of an outbox share.
 pub(super) struct OutboxCore {
     pub(super) replica: Replica,
     pub(super) store: OutboxStore,
-    /// One pass at a time in this process.
+    /// Allows one pass at a time in this process.
     pub(super) passing: tokio::sync::Mutex<()>,
     memory: Mutex<Memory>,
     pub(super) written: Notify,
 }
 
-/// What only this process knows. It is not stored, since it is over when the process is.
+/// State of this process that is not stored.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     pub(super) is_login_needed: bool,
-    /// Nothing is sent before, after failures in a row.
+    /// No request is sent before this time, after consecutive failures.
     pub(super) paused_until: Option<SystemTime>,
-    /// Why no connection could be made when the pause began, if the cause is known.
+    /// Why no connection could be made when the pause began, if known.
     pub(super) trouble: Option<String>,
     pub(super) failures: u32,
-    /// The next pass tries everything, whatever failed before.
+    /// Whether the next pass retries everything, regardless of earlier failures.
     pub(super) retries_now: bool,
     /// The lease that this process took last.
     pub(super) lease: u64,
@@ -70,7 +70,7 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// The service could be reached.
+    /// Resets the failures, because the service could be reached.
     pub(super) fn forget_failures(&mut self) {
         (self.is_login_needed, self.paused_until, self.failures) = (false, None, 0);
         self.trouble = None;
@@ -78,8 +78,8 @@ impl Memory {
 }
 
 impl Outbox {
-    /// What is wanted for the replica's account, in the replica's store and with its settings. The outbox uses the replica to find
-    /// out what became of a creation when its reply was lost. Nothing is sent and nothing is read yet.
+    /// Creates an outbox for the replica's account, in the replica's store and with its settings. If a reply is lost, the outbox uses
+    /// the replica to find out whether the record was created. This call sends and reads nothing.
     ///
     /// ```
     /// # equipment::example(async {
@@ -114,10 +114,10 @@ impl Outbox {
         }
     }
 
-    /// How long a request without a clear answer may still be carried out; 60 seconds unless set (assumed), in whole seconds. Its
-    /// record is looked for at once, after this time and after this time again, and only then it is sent again. With each time that
-    /// it is sent again the pauses double, up to half an hour. A service that carries a request out later than that makes a second
-    /// draft, which is reported as a [late duplicate](Declaration::late_duplicates).
+    /// How long a request without a clear answer may still be carried out, in whole seconds; 60 seconds unless set (assumed). The
+    /// outbox searches for its record at once, after this time, and after as long again, and only then sends the request again. These
+    /// pauses double with each resend, up to half an hour. If the service carries out a request even later, a second draft exists,
+    /// which is reported as a [late duplicate](Declaration::late_duplicates).
     ///
     /// ```
     /// # equipment::example(async {
@@ -145,22 +145,22 @@ impl Outbox {
         self
     }
 
-    /// After what time another process takes over from one that ended or hangs; 10 seconds unless set, at least 30
-    /// milliseconds and at most 10 minutes. While a request runs, the process that sends renews the lease in the store three times as often. All
-    /// processes of a store should use the same.
+    /// The time after which another process takes over from a process that ended or hangs; 10 seconds unless set, at least 30
+    /// milliseconds and at most 10 minutes. During a request, the sending process renews its lease in the store three times in this
+    /// period. Use the same lease in all processes of a store.
     pub fn lease(mut self, time: Duration) -> Self {
         self.lease = time.clamp(Duration::from_millis(30), LONGEST_LEASE);
         self
     }
 
-    /// The clock that decides when something is due, and whose instants the store keeps; that of the client unless set.
+    /// The clock that decides when something is due, and whose times are stored. The default is the client's clock.
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
         self
     }
 
-    /// What is written through this handle is not sent after this instant: a person is asked then. With an instant that cannot be
-    /// read, nothing can be written: all that does fails with [`Error::Usage`](crate::Error::Usage).
+    /// Declarations that this handle writes are not sent after this instant; the user is asked instead. If the instant cannot be
+    /// parsed, every call that writes fails with [`Error::Usage`](crate::Error::Usage).
     ///
     /// ```
     /// # equipment::example(async {
@@ -183,14 +183,15 @@ impl Outbox {
         self
     }
 
-    /// Says who is logged in, whenever that is needed: the subject of the login, as
-    /// [`TokenManager::subject`](envd_sdk::auth::TokenManager::subject) has it, or a name from
-    /// [`user_details`](envd_sdk::Client::user_details). It is kept with what that user writes, and shown to others.
+    /// Sets a function that returns the user who is logged in: the subject of the login, from
+    /// [`TokenManager::subject`](envd_sdk::auth::TokenManager::subject), or a name from
+    /// [`user_details`](envd_sdk::Client::user_details). The outbox stores it with everything that the user writes, and shows it to
+    /// others.
     ///
-    /// What one user wrote is not sent under the login of another: a person is asked, with
-    /// [`Reason::AnotherUser`](super::Reason::AnotherUser), and when the first user logs in again, it continues. So set it for every
-    /// handle that writes or sends, if more than one person uses the account on this device. Without it, or while it gives `None`, as
-    /// with a [`StaticToken`](envd_sdk::auth::StaticToken), nothing is checked.
+    /// A change that one user wrote is not sent under the login of another. The outbox asks, with
+    /// [`Reason::AnotherUser`](super::Reason::AnotherUser), and continues when the first user logs in again. If several people use the
+    /// account on this device, set this on every handle that writes or sends. Without it, or while it returns `None`, as with a
+    /// [`StaticToken`](envd_sdk::auth::StaticToken), nothing is checked.
     ///
     /// ```
     /// # equipment::example(async {
@@ -222,7 +223,7 @@ impl Outbox {
         self.user.as_ref().and_then(|user| user())
     }
 
-    /// The account whose outbox it is.
+    /// The account of this outbox.
     #[must_use]
     pub fn account(&self) -> &Account {
         self.shared.replica.account()
@@ -233,7 +234,7 @@ impl Outbox {
         &self.shared.replica
     }
 
-    /// The declarations that are not at their end, by number. Those that are at their end are in the [history](Self::history).
+    /// The declarations that are not confirmed or discarded, by number. The others are in the [history](Self::history).
     ///
     /// # Errors
     ///
@@ -245,7 +246,7 @@ impl Outbox {
         Ok(open.map(|row| self.show(row)).collect())
     }
 
-    /// One declaration, also one of the history; `None`: there is none with this number, or it was pruned.
+    /// One declaration, from the history too; `None`: no declaration has this number, or it was pruned.
     ///
     /// # Errors
     ///
@@ -256,8 +257,8 @@ impl Outbox {
         Ok(row.map(|row| self.show(&row)))
     }
 
-    /// The declarations that change from now on, for a screen. One may change without another state, so
-    /// [`DeclarationEvents::next_state`] is what most programs wait for.
+    /// Subscribes to changes of declarations from now on, for a screen. A declaration may change without a new state, so most programs
+    /// wait for [`DeclarationEvents::next_state`].
     #[must_use]
     pub fn events(&self) -> DeclarationEvents {
         DeclarationEvents(self.store().events.subscribe())
@@ -271,7 +272,7 @@ impl Outbox {
         self.clock.now()
     }
 
-    /// A change of what this process knows.
+    /// A transaction over the state that this process knows.
     pub(super) fn draft(&self) -> Transaction<'_> {
         let reconcile_after = self.reconcile_after;
         let mut draft = self.store().draft(self.now(), reconcile_after);
@@ -279,7 +280,7 @@ impl Outbox {
         draft
     }
 
-    /// Changes the open rows, and again where another process was faster.
+    /// Changes the open rows. If another process was faster, applies the change again to the new state.
     pub(super) async fn change<T>(
         &self,
         mut change: impl FnMut(&mut Transaction<'_>) -> T,
@@ -294,11 +295,11 @@ impl Outbox {
         }
     }
 
-    /// Calls a pure function with what it needs to know beside the row.
+    /// Calls a pure function with the circumstances of a row.
     pub(super) fn judged<T>(&self, row: u64, judge: impl FnOnce(&Circumstances<'_>) -> T) -> T {
         let others = self.store().expecting(row);
         let others: Vec<&Row> = others.iter().map(Arc::as_ref).collect();
-        // In the west the day ends last.
+        // The day ends last in Western Australia.
         let today = Day::today_in(Jurisdiction::Wa, self.now()).to_string();
         judge(&Circumstances {
             now: seconds(self.now()),
@@ -313,13 +314,13 @@ impl Outbox {
         with(&mut lock(&self.shared.memory))
     }
 
-    /// The last complete list, which another process or an earlier run may have read.
+    /// The last complete list, from this process or from the store.
     pub(super) fn last_list(&self) -> Option<Listing> {
         let own = self.with_memory(|memory| memory.list.clone());
         own.or_else(|| self.store().head().list)
     }
 
-    /// The next pass tries everything, whatever failed before.
+    /// Lets the next pass retry everything, regardless of earlier failures.
     pub(super) fn forget_waits(&self) {
         self.with_memory(|memory| {
             memory.forget_failures();
@@ -337,7 +338,7 @@ impl Outbox {
         others.iter().any(|other| is_before(other, row))
     }
 
-    /// A declaration as it is shown, with what only this process knows: why one waits that could be sent.
+    /// A declaration for display. Only this process knows why a queued one is not sent.
     pub(super) fn show(&self, row: &Arc<Row>) -> Declaration {
         let mut declaration = Declaration::of(row);
         if declaration.state != DeclarationState::Queued || declaration.reason.is_some() {

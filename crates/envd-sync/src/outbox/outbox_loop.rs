@@ -1,4 +1,4 @@
-//! Sends again and again.
+//! The loop that sends until it is stopped.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -10,10 +10,11 @@ use super::report::OutboxReport;
 use crate::error::Error;
 use crate::loop_control::{Loop, WaitEnd};
 
-/// How often at least it is looked whether another process has written something, and whether the user has logged in again.
+/// The longest pause of the loop: after it, a pass checks whether another process has written something, or the user has logged in
+/// again.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
 
-/// What the loop of an outbox did.
+/// An event of the loop that [`Outbox::run`] starts.
 ///
 /// ```
 /// # equipment::example(async {
@@ -39,23 +40,23 @@ const LOOK_EVERY: Duration = Duration::from_secs(60);
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum OutboxEvent {
-    /// A pass ended: everything that could be sent now was.
+    /// A pass ended. It sent everything that could be sent.
     #[non_exhaustive]
     Passed {
-        /// What it did, and what is left.
+        /// The result of the pass, with the number of declarations that still wait.
         report: OutboxReport,
     },
-    /// The store failed. It is tried again.
+    /// The store failed. The loop tries again.
     #[non_exhaustive]
     Failed {
-        /// Why.
+        /// The error of the store.
         error: Error,
     },
 }
 
 impl Outbox {
-    /// Sends what is due now, whenever something becomes due, and at once what this process writes, until it is stopped.
-    /// Failures do not end it.
+    /// Sends what is due now, then whatever becomes due, until it is stopped. A declaration that this process writes is sent at once.
+    /// Failures do not end the loop.
     ///
     /// ```
     /// # equipment::example(async {
@@ -110,7 +111,7 @@ impl Outbox {
                     WaitEnd::Stopped => return,
                 }
             }
-            // If it cannot be given up, it ends by itself.
+            // If the release fails, the lease expires.
             let _ = outbox.release_last_lease().await;
         })
     }

@@ -1,4 +1,4 @@
-//! The copy with what waits on top.
+//! The local copy with the waiting declarations on top.
 
 use std::collections::HashMap;
 
@@ -8,13 +8,13 @@ use crate::error::Result;
 use crate::replica::{LocalPage, LocalPosition, LocalRecord};
 use envd_sdk::model::ConsignmentId;
 
-/// A page of the copy, with what waits, from [`Outbox::with_waiting`].
+/// A page of the local copy with the waiting declarations, from [`Outbox::with_waiting`].
 ///
 /// See [`Outbox::with_waiting`] for an example.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct WaitingPage {
-    /// New declarations that are not confirmed, the latest first: no record of the copy is theirs yet.
+    /// New declarations that are not confirmed, the latest first. They have no record in the local copy yet.
     pub new: Vec<Declaration>,
     /// The records of the page.
     pub records: Vec<RecordWithWaiting>,
@@ -22,20 +22,20 @@ pub struct WaitingPage {
     pub next: Option<LocalPosition>,
 }
 
-/// A record of the copy, and its declaration if that is not at its end.
+/// A record of the local copy, with its declaration unless that is confirmed or discarded.
 ///
 /// See [`Outbox::with_waiting`] for an example.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RecordWithWaiting {
-    /// As the copy holds it.
+    /// The record as the local copy has it.
     pub record: LocalRecord,
-    /// What is wanted of it; `None`: the record is as the service showed it.
+    /// The declaration that is waiting to change the record; `None`: no change is waiting.
     pub waiting: Option<Declaration>,
 }
 
 impl Outbox {
-    /// A page of the copy with what waits in the outbox on top, marked as such. No request is sent.
+    /// Adds the waiting declarations to a page of the local copy, and marks the records that they change. Sends no request.
     ///
     /// ```
     /// # equipment::example(async {

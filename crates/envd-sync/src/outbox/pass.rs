@@ -1,4 +1,4 @@
-//! One pass: everything that is due now, by one process at a time.
+//! One pass: sends everything that is due now. Only one process at a time makes a pass.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -21,36 +21,36 @@ use crate::error::{Error, Result};
 use envd_sdk::model::{ConsignmentText, SavedConsignment, Timestamp};
 use envd_sdk::{ErrorKind, Outcome, RetryPolicy};
 
-/// How often late duplicates are looked for.
+/// The time between two searches for late duplicates.
 const LOOK_EVERY: Duration = Duration::from_secs(60 * 60);
 
-/// How many steps of one row are made at once: more than any needs that ends.
+/// The greatest number of steps of one row in a turn. No row needs as many, unless it loops.
 const STEPS: u32 = 16;
 
-/// The wait after a first failure. It doubles with each further one.
+/// The wait after the first failure. It doubles with each further failure in a row.
 const FIRST_WAIT: Duration = Duration::from_secs(5);
 
 /// The longest wait after failures.
 const LONGEST_WAIT: Duration = Duration::from_secs(5 * 60);
 
-/// What one pass of a process knows.
+/// The state of one pass.
 struct Pass<'a> {
     outbox: &'a Outbox,
     reader: Reader<'a>,
     held: Held<'a>,
     report: OutboxReport,
     next: Next,
-    /// Whether rows are tried again before their time, and those that failed again.
+    /// Whether rows with unusable answers are retried before their time.
     retries_now: bool,
     failed: HashSet<u64>,
 }
 
-/// When the next pass has something to do.
+/// When the next pass is due.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Next {
-    /// Time alone brings it: another look, or the end of another process's lease.
+    /// When the next search after a lost reply is due, or another process's lease ends.
     pub(super) looks_at: Option<SystemTime>,
-    /// Another try to reach the service.
+    /// When the next try to reach the service is due.
     retries_at: Option<SystemTime>,
 }
 
@@ -69,15 +69,15 @@ impl Next {
 }
 
 impl Outbox {
-    /// Sends everything that is due, looks for what is unconfirmed until that is settled or would take long, and ends. What waits
-    /// for reception, a login or a decision stays.
+    /// Sends everything that is due. For requests without a clear answer, waits and searches until their outcome is known, unless the
+    /// next wait is too long. Declarations that wait for reception, a login or a decision stay in the store.
     ///
-    /// The future may be dropped at any time: what was under way is looked for by the next pass.
+    /// The future may be dropped at any time. The next pass searches for the effect of a request that was under way.
     ///
     /// # Errors
     ///
-    /// [`Error::Store`](crate::Error::Store): nothing was sent that was not marked before. Failures of the service are in the report
-    /// and in the declarations.
+    /// [`Error::Store`](crate::Error::Store) when the store fails; every request that was sent had been stored first. Failures of the
+    /// service are in the report and in the declarations.
     pub async fn send(&self) -> Result<OutboxReport> {
         self.forget_waits();
         let mut total = OutboxReport::default();
@@ -94,8 +94,8 @@ impl Outbox {
         }
     }
 
-    /// Sends what is due now, and ends without a wait for what is due later, such as the second look for a lost reply: for a
-    /// scheduler, which calls it again at [`next_at`](OutboxReport::next_at), or at once when something is written.
+    /// Sends what is due now, and does not wait for what is due later, such as the second search after a lost reply. For use with a
+    /// scheduler: call it again at [`next_at`](OutboxReport::next_at), and at once when something is written.
     ///
     /// ```
     /// # equipment::example(async {
@@ -107,7 +107,7 @@ impl Outbox {
     /// let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
     /// outbox.save(input).await?;
     /// # fake.on_operation("CreateOrSaveConsignment").fault(envd_sdk::fake::Fault::dropped_before());
-    /// // The request is lost on its way. It is sent again when it cannot arrive any more.
+    /// // The request is lost on its way. It is sent again once it can no longer arrive.
     /// let report = outbox.send_due().await?;
     /// assert_eq!(report.waiting, 1);
     /// assert!(report.next_at.is_some());
@@ -122,7 +122,7 @@ impl Outbox {
         Ok(report)
     }
 
-    /// One pass, after those of this process that run.
+    /// Makes one pass, after any other pass of this process has ended.
     pub(super) async fn pass(&self) -> Result<(OutboxReport, Next)> {
         let _alone = self.shared.passing.lock().await;
         let mut pass = Pass {
@@ -135,7 +135,7 @@ impl Outbox {
             failed: HashSet::new(),
         };
         let result = pass.run().await.and_then(|()| pass.held.failure());
-        // Whatever happened, the next pass of any process need not wait for this one.
+        // Release the lease in any case, so that the next pass of any process need not wait.
         let released = pass.held.release().await;
         match result {
             Ok(()) | Err(PassEnd::Reported) => {}
@@ -155,7 +155,7 @@ impl Outbox {
 }
 
 impl Pass<'_> {
-    /// Goes over all open rows in their order, until that changes nothing any more.
+    /// Goes over all open rows in order, until a round changes nothing.
     async fn run(&mut self) -> Result<(), PassEnd> {
         let store = self.outbox.store();
         loop {
@@ -192,11 +192,11 @@ impl Pass<'_> {
         }
     }
 
-    /// Until when nothing is sent, after failures or as the service asked.
+    /// The end of the pause after failures, or of the pause that the service asked for.
     fn paused_until(&self) -> Option<SystemTime> {
         let now = self.outbox.now();
         let own = self.outbox.with_memory(|memory| memory.paused_until);
-        // After the clock was set back, a wait is no longer than it was ever set.
+        // If the clock was set back, the pause may seem longer than any pause can be.
         let own = own.filter(|until| {
             let left = until.duration_since(now).unwrap_or_default();
             !left.is_zero() && left <= LONGEST_WAIT
@@ -206,7 +206,7 @@ impl Pass<'_> {
         own.max(asked.map(|pause| time_of(pause.until)))
     }
 
-    /// Makes steps of a row until it waits.
+    /// Makes steps of a row until it has to wait.
     async fn carry_out(&mut self, id: u64) -> Result<(), PassEnd> {
         let mut read = None;
         for _ in 0..STEPS {
@@ -222,9 +222,9 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// One read, or one commit and what follows from it; `false`: nothing more is due of the row now.
+    /// Makes one read, or one commit and its request; `false`: nothing more is due for the row now.
     async fn step(&mut self, row: &Row, read: &mut Option<Read>) -> Result<bool, PassEnd> {
-        // The user who wrote it may be logged in again.
+        // The user who wrote the wish may have logged in again.
         let is_open = matches!(
             row.state,
             RowState::Open { .. } | RowState::Asked(Question::AnotherUser(_))
@@ -261,7 +261,7 @@ impl Pass<'_> {
         Ok(true)
     }
 
-    /// What was read. The service's own answer that cannot be used is one as well; any other failure ends the pass.
+    /// Converts a read: an unusable answer of the service itself becomes [`Read::Unclear`], and any other failure ends the pass.
     fn observed(&self, observed: Result<Read>) -> Result<Read> {
         let read = match observed {
             Err(error) if is_usable_answer(&error) => Read::Unclear(error.to_string()),
@@ -272,7 +272,7 @@ impl Pass<'_> {
     }
 
     fn decided(&self, row: &Row, read: Option<&Read>) -> Action {
-        // Only what the service answered badly is tried before its time, not what it may still carry out.
+        // Retry early only after an unusable answer, not after a request that may still be carried out.
         let is_tried = self.retries_now && row.unclear.is_some() && !self.failed.contains(&row.id);
         let mut row = Cow::Borrowed(row);
         if is_tried && let RowState::Open { next_at } = &mut row.to_mut().state {
@@ -281,7 +281,7 @@ impl Pass<'_> {
         self.outbox.judged(row.id, |when| decide(&row, read, when))
     }
 
-    /// An event becomes true of a row that is as it was when that was decided.
+    /// Appends an event, if the row has not changed since the decision.
     async fn append(&mut self, row: &Row, event: &RowEvent) -> Result<(), PassEnd> {
         let written = self.held.change(|draft| {
             let row = draft.transition(row, event);
@@ -294,13 +294,13 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Sends a request of a row: marked before its first byte, and what came back is written down.
+    /// Sends a request of a row. Marks it in the store before its first byte, and stores the result.
     async fn send(&mut self, row: &Row, sent: &Sent) -> Result<(), PassEnd> {
         let (version, list) = (self.outbox.store().version(), self.outbox.last_list());
-        // From here on the request may have arrived.
+        // From now on the request may have arrived.
         let marked = self.held.change(|draft| {
             let is_creation = matches!(sent.request, ChangeRequest::Create(_));
-            // Known must be what was there before: the replica has changed since, or is as it was.
+            // A creation relies on the list, so the replica must not have changed since.
             let listed = list.as_ref().map(|list| list.copy);
             let is_known = !is_creation || listed == Some(draft.replica.version);
             let is_same = draft.version() == version && is_known;
@@ -314,7 +314,7 @@ impl Pass<'_> {
                 .cloned()
         });
         let Some(marked) = marked.await? else {
-            // Another process was faster, or has listed the account: what is known of it is old.
+            // Another process has written or has synced the replica, so the decision is out of date.
             return Ok(self.outbox.store().learn().await?);
         };
         let reply = self.request(&marked, sent).await?;
@@ -338,15 +338,15 @@ impl Pass<'_> {
             }
         };
         self.reader.requests += 1;
-        // The mark, the token and the wait for a connection may have taken long.
+        // Storing the mark, getting a token and connecting may have taken long.
         let (limit, clock) = (limit_of(marked), self.outbox.clock.clone());
         let is_in_time = move || limit.is_none_or(|limit| clock.now() <= limit);
-        // The outbox tries again itself: it looks before.
+        // Disable the client's retries: the outbox resends only after a search.
         let call = call.retry(RetryPolicy::none()).only_if(is_in_time);
         self.held.during(call.into_future()).await
     }
 
-    /// The text with the names of the record and the status.
+    /// The text with the record's id and number, and the status.
     fn named(
         &self,
         text: ConsignmentText,
@@ -369,7 +369,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Writes down what came back.
+    /// Stores the result of a request.
     async fn finish(
         &mut self,
         marked: &Row,
@@ -392,7 +392,7 @@ impl Pass<'_> {
             let Some(row) = draft.transition(marked, &event) else {
                 return false;
             };
-            // What was refused may be an earlier text than the one that is wanted now.
+            // The refusal may be about an earlier text than the current one.
             let is_of_wish = event != RowEvent::Refused || row.state == RowState::Refused;
             let errors = errors.iter().filter(|_| is_of_wish);
             row.shown.findings = errors.map(|error| error.raw().clone()).collect();
@@ -417,16 +417,16 @@ impl Pass<'_> {
         self.report.confirmed += u64::from(is_confirmed);
         self.report.confirmed_with_problems += u64::from(is_confirmed && !errors.is_empty());
         match (reply, event) {
-            // It became too late meanwhile: a person is asked in the next step.
+            // The limit passed meanwhile. The next step asks the user.
             (Err(_), RowEvent::NotSent { wait }) if wait > 0 => Ok(()),
             (Err(error), RowEvent::NotSent { .. }) => Err(error.into()),
-            // As long as nothing can be read either, nothing counts.
+            // Any other failure is stored with the row. If the service cannot be reached, the next read stops the pass.
             _ => Ok(()),
         }
     }
 
-    /// What the reply to a change says: the names and the status of its record. What a creation has made is read, since the reply may
-    /// name another record.
+    /// Interprets the reply to a change: id and status of the record. Reads the new record after a creation, because the reply may
+    /// name another one.
     async fn reply_of(&mut self, saved: &SavedConsignment, sent: &Sent) -> Result<Heard, PassEnd> {
         let record = sent.request.record();
         let is_delete = matches!(sent.request, ChangeRequest::Delete(_));
@@ -452,7 +452,7 @@ impl Pass<'_> {
         let mut read = None;
         if record.is_none() {
             let holder = self.outbox.store().holder(&id, 0).await?;
-            // What any row has named is not new, also where that was given up.
+            // A record that any row has had is not new, even if that row was discarded.
             seen.owner = holder.map(|holder| match holder {
                 Holder::Row(row) => row.owner(&id, true).unwrap_or(Owner::Namer),
                 Holder::Pruned => Owner::Maker,
@@ -463,7 +463,7 @@ impl Pass<'_> {
         Ok(Heard::Record { seen, read })
     }
 
-    /// What a creation has made, read by the id of its reply. A failure to read it is none of the creation.
+    /// Reads the record that the reply to a creation names. `None` if the read fails, which says nothing about the creation.
     async fn created(&mut self, id: &str) -> Result<Option<ServiceRecord>, PassEnd> {
         self.reader.requests += 1;
         let read = self.outbox.account().consignment(id);
@@ -472,7 +472,7 @@ impl Pass<'_> {
         Ok(record.filter(|record| record.id == id))
     }
 
-    /// A failure that is no answer about a row stops the pass.
+    /// Handles the failure of a step. Unless it is an answer about the row, it stops the pass.
     async fn fail(&mut self, row: Option<&Row>, stop: PassEnd) -> Result<(), PassEnd> {
         let (outbox, now) = (self.outbox, self.outbox.now());
         let PassEnd::Failed(error) = stop else {
@@ -486,10 +486,10 @@ impl Pass<'_> {
         let Error::Client(request) = &error else {
             return Err(error.into());
         };
-        // An access token that is refused although it was renewed is of a login that is dead as well.
+        // If a new access token is refused as well, the login is no longer valid.
         let is_login = request.is_reauth_required() || request.kind() == ErrorKind::Unauthorized;
         let asked = request.retry_after().and_then(|wait| now.checked_add(wait));
-        // The service says when it can be called again, or it is tried again after longer and longer waits.
+        // The service says when to call again, or the waits get longer with each failure.
         let until = asked.unwrap_or_else(|| {
             let failures = outbox.with_memory(|memory| {
                 memory.list = None;
@@ -506,11 +506,11 @@ impl Pass<'_> {
         });
         self.report.login_needed |= is_login;
         self.report.stopped_by = Some(error.to_string());
-        // Nothing is due before the pass can go on.
+        // Nothing is due before this retry.
         self.next = Next::default();
         self.next.retry(until);
         if let Some(until) = asked {
-            // It holds for all processes of the account.
+            // The pause applies to all processes of the account.
             let wait = whole(until.duration_since(now).unwrap_or_default());
             let change = outbox.change(|draft| {
                 draft.head.pause = Some(Due::after(seconds(now), wait));
@@ -521,7 +521,7 @@ impl Pass<'_> {
         Err(PassEnd::Reported)
     }
 
-    /// Looks for records that arrived after all, once an hour as long as any may.
+    /// Searches for late duplicates of watched rows, once an hour.
     async fn look_for_duplicates(&mut self) -> Result<(), PassEnd> {
         let (outbox, now) = (self.outbox, self.outbox.now());
         let mut watched = outbox.store().expecting(0);
@@ -533,7 +533,7 @@ impl Pass<'_> {
         }
         outbox.with_memory(|memory| memory.duplicates_looked_at = Some(now));
         let listing = match self.held.during(self.reader.list()).await? {
-            // It changed while it was read. What is to be sent does not wait for the next look.
+            // The list changed while it was read. Sending does not wait for the next search.
             Err(error) if is_usable_answer(&error) => return Ok(()),
             listing => listing?,
         };
@@ -544,7 +544,7 @@ impl Pass<'_> {
             let (texts, since) = (&lost.texts, lost.listed.last);
             let seen = self.reader.appeared(row.id, texts, since);
             let seen = match self.held.during(seen).await? {
-                // The next look reads it again. Other rows, and the end of the watch, do not wait for it.
+                // The next search reads it again. Other rows, and the end of the watch, do not wait for it.
                 Err(error) if is_usable_answer(&error) => Vec::new(),
                 seen => seen?,
             };
@@ -567,7 +567,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// What was done, and what is left.
+    /// Completes the report with the counts of waiting declarations.
     fn count(&mut self) -> OutboxReport {
         let mut is_watched = false;
         for row in self.outbox.store().rows() {
@@ -590,12 +590,12 @@ impl Pass<'_> {
     }
 }
 
-/// Whether the service itself has answered, and the answer is about what was requested.
+/// Whether the error is an answer of the service itself to this request.
 fn is_usable_answer(error: &Error) -> bool {
     error.is_answer() || matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Forbidden)
 }
 
-/// The text, which removes the signature of an earlier one from the record.
+/// The text, with a `declaration` that removes the old signature from the record if necessary.
 fn without_old_signature(text: ConsignmentText, sent: &Sent) -> Result<ConsignmentText> {
     let before = sent.before.as_ref().map(|record| &record.fields);
     let Some(declaration) = sent.request.unsigned_declaration(before) else {
@@ -608,14 +608,14 @@ fn without_old_signature(text: ConsignmentText, sent: &Sent) -> Result<Consignme
     ConsignmentText::parse(&text).map_err(|error| Error::usage(error.to_string()))
 }
 
-/// After this instant the request of a row is not sent.
+/// The instant after which the row is not sent.
 fn limit_of(row: &Row) -> Option<SystemTime> {
     let limit = row.not_after.as_ref();
     let limit = limit.filter(|limit| !row.agreed.late.contains(&limit.at.to_string()))?;
     Timestamp::from(limit.given.as_str()).to_time()
 }
 
-/// What an error says about a change. `is_late`: the time to send it has passed.
+/// Interprets an error as the answer to a change. `is_late`: the time to send it has passed.
 fn answer_of(error: &envd_sdk::Error, is_late: bool) -> Heard {
     let is_refused = !error.server_errors().is_empty()
         || error.kind() == ErrorKind::Forbidden
@@ -625,14 +625,14 @@ fn answer_of(error: &envd_sdk::Error, is_late: bool) -> Heard {
     } else if is_refused && !error.is_retryable() && error.kind() != ErrorKind::Unauthorized {
         Heard::Refused
     } else {
-        // It failed here, for example without a token, or on the way: the service has not refused it.
+        // It failed before it was sent, for example without a token, or on the way. The service has not refused it.
         Heard::NotSent {
             wait: u64::from(is_late),
         }
     }
 }
 
-/// Why no connection could be made, if that is known: an error's words without the operation, which a user does not know.
+/// Why no connection could be made, if known: the text of the error without the operation, whose name users do not know.
 fn connect_trouble(error: &envd_sdk::Error) -> Option<String> {
     error.connect_cause()?;
     let words = error.to_string();
@@ -641,7 +641,7 @@ fn connect_trouble(error: &envd_sdk::Error) -> Option<String> {
     words.map(str::to_owned)
 }
 
-/// The wait after a number of failures in a row before this one.
+/// The wait after a failure, given the number of consecutive failures before it.
 fn wait_after(failures: u32) -> Duration {
     let wait = FIRST_WAIT.saturating_mul(2_u32.saturating_pow(failures));
     wait.min(LONGEST_WAIT)

@@ -1,4 +1,4 @@
-//! What records, texts and dates of the service mean to the outbox, read by the types of the SDK.
+//! Converts records, texts and dates of the service with the types of the SDK.
 
 use serde_json::Value;
 
@@ -6,16 +6,16 @@ use super::compare::ServiceRecord;
 use crate::replica::instant_key;
 use envd_sdk::model::{Consignment, ConsignmentId, ConsignmentInput, Day, Timestamp};
 
-/// A record in the shape of an input, with its names and status; `None`: it has no id.
+/// A record in the shape of an input, with its id, number and status; `None`: it has no id.
 pub(super) fn record_of(record: &Consignment) -> Option<ServiceRecord> {
     let id: &ConsignmentId = record.id.as_ref()?;
     let mut input = ConsignmentInput::from(record);
     input.id = Some(id.clone()).into();
     input.number = record.number.clone().into();
     input.status = record.status.clone().into();
-    // OK because an input can always be written.
+    // OK because an input can always be serialized.
     let mut fields = serde_json::to_value(&input).unwrap_or_default();
-    // An input is of a day, a minute and a second; what somebody has changed may be finer.
+    // An input has a day, a minute and a second. Another user may have written more precise values, so compare the original texts.
     if let Some(date) = &record.movement_date {
         set(&mut fields, "movementDate", date.as_str());
     }
@@ -46,22 +46,22 @@ pub(super) fn set(record: &mut Value, field: &str, text: &str) {
     }
 }
 
-/// Whether a record that is read would show a field of an input: one that this crate does not know is sent, and not read.
+/// Whether reads return this input field. Fields that this crate does not know are sent, but not read.
 pub(super) fn is_read(name: &str) -> bool {
     let fields = serde_json::json!({ name: null });
-    // What cannot be null is known.
+    // A field that rejects null is known.
     serde_json::from_value::<ConsignmentInput>(fields).map_or(true, |input| {
         let fields = serde_json::to_value(input).unwrap_or_default();
         fields.get(name).is_some()
     })
 }
 
-/// The time of a last change in a form whose order is the order in time; one that cannot be read is taken as it is.
+/// A change time as a text that sorts by time. An unreadable time stays unchanged.
 pub(super) fn updated_key(at: &Timestamp) -> String {
     instant_key(at).unwrap_or_else(|| at.as_str().to_owned())
 }
 
-/// Whether a text that was sent and one that was read mean the same day, minute or instant.
+/// Whether a sent text and a read text mean the same day, minute or instant.
 pub(super) fn same_form(sent: &str, read: &str) -> bool {
     let day_of = |text: &str| {
         let (day, time) = text.split_at_checked(10)?;
@@ -88,14 +88,14 @@ mod tests {
     use crate::tests::script::rows;
 
     #[test]
-    fn what_this_crate_does_not_know_is_not_read() {
+    fn unknown_fields_are_not_read() {
         let known = "forms origin movementDate declaration answers status";
         assert!(known.split(' ').all(is_read));
         assert!(!is_read("novel"));
     }
 
     #[test]
-    fn a_day_may_be_shown_in_another_form_and_nothing_else_may() {
+    fn only_days_minutes_and_instants_have_other_forms() {
         for line in rows(include_str!("tests/same_form.txt")) {
             let is_same = same_form(line[0], line[1]);
             assert_eq!(is_same.to_string(), line[2], "{line:?}");

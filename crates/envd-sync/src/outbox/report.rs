@@ -1,4 +1,4 @@
-//! What a pass did.
+//! The report of a pass.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::{counted, instant};
 use envd_sdk::model::Timestamp;
 
-/// What [`Outbox::send`](super::Outbox::send) did, and what is left. `Display` tells it in words.
+/// The result of [`Outbox::send`](super::Outbox::send): what it did, and what still waits. `Display` writes it as a sentence.
 ///
 /// ```
 /// # equipment::example(async {
@@ -21,7 +21,7 @@ use envd_sdk::model::Timestamp;
 /// let report = outbox.send().await?;
 /// println!("{report}");
 /// assert_eq!((report.confirmed, report.waiting), (1, 0));
-/// // A person is needed.
+/// // The user has to act.
 /// assert!(!report.login_needed && report.needs_attention == 0);
 /// # Ok(()) });
 /// ```
@@ -29,31 +29,33 @@ use envd_sdk::model::Timestamp;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct OutboxReport {
-    /// How many declarations were confirmed.
+    /// The number of declarations that were confirmed.
     pub confirmed: u64,
-    /// How many of them the service saved with problems: they are in [`Declaration::findings`](super::Declaration::findings). The
-    /// problems of a record that was found after its reply was lost are unknown, and not counted.
+    /// The number of confirmed declarations that the service saved with problems: see
+    /// [`Declaration::findings`](super::Declaration::findings). The problems of a record that was found after its reply was lost are
+    /// unknown, and not counted.
     pub confirmed_with_problems: u64,
-    /// How many declarations are refused now.
+    /// The number of declarations that are refused now.
     pub refused: u64,
-    /// How many declarations need a decision now.
+    /// The number of declarations that need a decision now.
     pub needs_attention: u64,
-    /// How many declarations are not at their end and need no decision: they wait for reception, a login, a look or each other.
+    /// The number of other declarations that are not confirmed or discarded. They wait for reception, a login, the next search after a
+    /// lost reply, or another declaration.
     pub waiting: u64,
-    /// How many requests were made, those of the replica included; one that the client sends again counts once.
+    /// The number of requests, including those of the replica. A request that the client repeats counts once.
     pub requests: u64,
-    /// How many further records were found: [`Declaration::late_duplicates`](super::Declaration::late_duplicates).
+    /// The number of late duplicates that were found: see [`Declaration::late_duplicates`](super::Declaration::late_duplicates).
     pub late_duplicates: u64,
-    /// Whether nothing is sent before the user has logged in again.
+    /// Whether the user has to log in again before anything is sent.
     pub login_needed: bool,
-    /// Why nothing more was sent, in words; `None`: everything that could be sent was.
+    /// Why sending stopped; `None`: everything that could be sent was sent.
     pub stopped_by: Option<String>,
-    /// When something is due again, on the clock of the outbox; `None`: nothing is, until something is written or decided.
+    /// When something is due next, on the clock of the outbox; `None`: not before the user writes or decides something.
     pub next_at: Option<Timestamp>,
 }
 
 impl OutboxReport {
-    /// With what a later pass did.
+    /// Adds the report of a later pass.
     pub(super) fn add(&mut self, later: Self) {
         let before = std::mem::replace(self, later);
         self.confirmed += before.confirmed;

@@ -1,4 +1,4 @@
-//! One row a declaration: what is wanted of the service, and what is known of it.
+//! The row of a declaration: what the user wants, and the last known state of the service.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 
 use super::compare::{Base, ServiceRecord};
 
-/// In seconds since 1970, on the clock of the process.
+/// Seconds since 1970, on the clock of the process.
 pub(crate) type Time = u64;
 
 pub(crate) fn time_of(at: Time) -> SystemTime {
-    // The last day that an instant of RFC 3339 can have: what is due later never comes.
+    // RFC 3339 has no year after 9999. A later time is capped there, which in practice is never.
     let at = Duration::from_secs(at.min(253_402_300_799));
     let at = SystemTime::UNIX_EPOCH.checked_add(at);
     at.unwrap_or(SystemTime::UNIX_EPOCH)
@@ -22,10 +22,10 @@ pub(crate) fn time_of(at: Time) -> SystemTime {
 
 pub(crate) const DAY: Time = 24 * 60 * 60;
 
-/// How many events the history of a row holds.
+/// The greatest number of events in the history of a row.
 pub(crate) const HISTORY: usize = 100;
 
-/// The text of a declaration as it was given: JSON without a status.
+/// The user's text of a declaration, unchanged: JSON without a status.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Text(pub(crate) Arc<str>);
 
@@ -38,12 +38,12 @@ impl Text {
         serde_json::from_str(&self.0).unwrap_or_default()
     }
 
-    /// Whether the user signed it: a signed text is sent as it is, or not at all.
+    /// Whether the user signed this text; signed text is never rewritten.
     pub(crate) fn is_signed(&self) -> bool {
         has_signature(&self.value())
     }
 
-    /// Whether a record can be made of it alone.
+    /// Whether the text alone is enough to create a record.
     pub(crate) fn is_whole(&self) -> bool {
         let value = self.value();
         let is_there = |name: &str| match &value[name] {
@@ -59,16 +59,16 @@ fn has_signature(record: &Value) -> bool {
     signature.is_some_and(|text| !text.trim().is_empty())
 }
 
-/// What a person wants of the service.
+/// The state that the user wants on the service.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Wish {
-    /// This text; a record that is there keeps its status.
+    /// A record with this text. An existing record keeps its status.
     Save(Text),
     /// A submitted declaration with this text.
     Submit(Text),
-    /// What was submitted becomes a draft again, with this text.
+    /// A draft with this text, even if the record was submitted.
     Withdraw(Text),
-    /// Nothing there.
+    /// No record.
     #[default]
     Delete,
 }
@@ -81,7 +81,7 @@ impl Wish {
         }
     }
 
-    /// Whether the service has what is wanted once it has carried this request out.
+    /// Whether this request, once carried out, fulfils the wish.
     pub(crate) fn is_met_by(&self, request: &ChangeRequest) -> bool {
         match (self, request) {
             (Self::Save(wish), ChangeRequest::Create(text) | ChangeRequest::Update(_, text))
@@ -93,7 +93,7 @@ impl Wish {
     }
 }
 
-/// A change that is sent.
+/// A request that changes a record of the service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ChangeRequest {
     Create(Text),
@@ -116,7 +116,7 @@ impl ChangeRequest {
         }
     }
 
-    /// The record that it changes.
+    /// The id of the record that the request changes.
     pub(crate) fn record(&self) -> Option<&str> {
         match self {
             Self::Create(_) => None,
@@ -127,7 +127,7 @@ impl ChangeRequest {
         }
     }
 
-    /// The status that is sent. A creation is always a draft.
+    /// The status in the request. A creation is always a draft.
     pub(crate) fn status(&self) -> Option<&'static str> {
         match self {
             Self::Create(_) | Self::Withdraw(..) => Some("DRAFT"),
@@ -136,8 +136,8 @@ impl ChangeRequest {
         }
     }
 
-    /// The text with its status, as it is sent over a record. An unsigned text also removes a signature that stands there: the
-    /// service keeps what an update does not mention, and nobody has signed this text.
+    /// The input as sent over a record: the text and its status. An unsigned text also removes the record's old signature, because the
+    /// service keeps every field that an update omits, and nobody signed this text.
     pub(crate) fn sent(&self, over: Option<&Value>) -> Option<Value> {
         let text = self.text()?;
         let mut sent = text.value();
@@ -150,7 +150,8 @@ impl ChangeRequest {
         Some(sent)
     }
 
-    /// The declaration part that removes the signature of an earlier text from the record; `None`: there is none to remove.
+    /// The `declaration` field that removes the signature of an earlier text from the record; `None`: the record has no signature to
+    /// remove.
     pub(crate) fn unsigned_declaration(&self, over: Option<&Value>) -> Option<Value> {
         let text = self.text().filter(|text| !text.is_signed())?;
         over.filter(|record| has_signature(record))?;
@@ -162,7 +163,7 @@ impl ChangeRequest {
     }
 }
 
-/// A moment, and when it was set: if the clock was set back since, it has come.
+/// A time until which to wait, and the time when the wait was set. If the clock was set back in between, the wait is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Due {
     pub(crate) set_at: Time,
@@ -170,7 +171,7 @@ pub(crate) struct Due {
 }
 
 impl Due {
-    /// The clocks of two machines may be so far apart.
+    /// Tolerance for the clocks of two machines, in seconds.
     const APART: Time = 60;
 
     pub(crate) fn after(now: Time, wait: Time) -> Self {
@@ -185,52 +186,52 @@ impl Due {
     }
 }
 
-/// An instant after which a request is not sent.
+/// The time after which a request is not sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Limit {
     pub(crate) at: Time,
-    /// As it was given, with parts of a second.
+    /// The instant as the application gave it, with fractions of a second.
     pub(crate) given: String,
 }
 
-/// Which row a record belongs to.
+/// How another row came to have a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// A row that made it.
+    /// The row created the record.
     Maker,
-    /// A row that began with the record: a creation in doubt may have made it all the same.
+    /// The row was written to change an existing record. A creation in doubt of another row may still have created that record.
     Namer,
 }
 
-/// What was listed at some time.
+/// The state of the replica after a list was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Listing {
-    /// The number of the list. One with a greater number was begun later.
+    /// The number of the list. A list that started later has a greater number.
     pub(crate) number: u64,
-    /// When it was begun.
+    /// When the list started.
     pub(crate) begun: Time,
-    /// The sequence number of the last record that was listed for the first time.
+    /// The number of the replica's last change. Records that appear later have greater numbers.
     pub(crate) last: u64,
     /// The greatest `updatedAt` that the service has shown.
     pub(crate) latest: String,
-    /// The version of the copy in which that is.
+    /// The version of the replica that has this state.
     pub(crate) copy: u64,
-    /// The places of the list without a readable record, by the names that the replica gives them: any of them may hide a record.
+    /// The places in the list without a readable record, as the replica names them. Each may hide a record.
     #[serde(default)]
     pub(crate) gaps: BTreeSet<String>,
 }
 
-/// What is under way, or may be.
+/// A request that is under way, or may be.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Sent {
     pub(crate) request: ChangeRequest,
-    /// The record that was read right before.
+    /// The record, read right before the request.
     pub(crate) before: Option<ServiceRecord>,
-    /// What was listed right before a creation.
+    /// The list that was read right before a creation.
     pub(crate) listed: Listing,
 }
 
-/// How long the service has been asked in vain: since when, and how often.
+/// Since when the service has given no usable answer, and the number of tries since.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Unanswered {
     pub(crate) since: Time,
@@ -238,7 +239,7 @@ pub(crate) struct Unanswered {
 }
 
 impl Unanswered {
-    /// Looks that are closer together than a day, or a day with fewer looks, say little about the service.
+    /// Fewer tries, or tries within less than a day, say little about the service.
     const LOOKS: u32 = 3;
 
     pub(crate) fn from(now: Time) -> Self {
@@ -248,32 +249,32 @@ impl Unanswered {
         }
     }
 
-    /// One more look without an answer.
+    /// Counts one more try without an answer.
     pub(crate) fn look(&mut self) {
         self.looks = self.looks.saturating_add(1);
     }
 
-    /// Whether a day has passed, with enough looks in it.
+    /// Whether a day has passed, with enough tries in it.
     pub(crate) fn is_over(self, now: Time) -> bool {
         self.looks >= Self::LOOKS && now.saturating_sub(self.since) >= DAY
     }
 }
 
-/// How often requests were sent whose outcome is unknown, and what was looked for; none: the outcome of each is known.
+/// Counts requests with unknown outcomes, and the searches for their effect. All zero: every outcome is known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Doubt {
-    /// How many requests got no clear answer.
+    /// Requests without a clear answer.
     pub(crate) sends: u32,
-    /// Looks since the last request that found nothing.
+    /// Searches since the last request that found nothing.
     pub(crate) looks: u32,
-    /// How long the next look waits.
+    /// The wait before the next search, in seconds.
     pub(crate) wait: Time,
-    /// Since the first of these requests.
+    /// Counts from the first of these requests.
     pub(crate) unanswered: Unanswered,
 }
 
 impl Doubt {
-    /// A person wants it to go on: the resends and the time without an answer count from now on.
+    /// Restarts the counts of resends and of time without an answer, because the user wants to continue.
     pub(crate) fn count_from(&mut self, now: Time) {
         if self.sends > 0 {
             self.sends = 1;
@@ -286,37 +287,39 @@ impl Doubt {
     }
 }
 
-/// Creations that nothing explains: each may have made a record, or still make one.
+/// Create requests with unknown outcomes. Each may already have, or may yet, create a record.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Lost {
     pub(crate) texts: Vec<Text>,
-    /// What was listed before the first of them.
+    /// The list before the first of them.
     pub(crate) listed: Listing,
-    /// How many of them nothing explains.
+    /// The number of them whose record is not found yet.
     pub(crate) left: u32,
-    /// The row goes on without them, and looks each hour until then for what arrives; `None`: it looks for them before it goes on.
+    /// Until then, the row continues without them, and searches for late records once an hour; `None`: the row searches for them
+    /// before it continues.
     pub(crate) watched_until: Option<Time>,
 }
 
 impl Lost {
-    /// What is watched too long costs a list an hour, what is not watched is never reported: clocks may be a day apart.
+    /// Whether the watch still runs. Clocks may be a day apart, so up to two days are allowed: a watch that is too long costs one list
+    /// an hour, but too short a watch misses duplicates.
     pub(crate) fn is_watched(&self, now: Time) -> bool {
         let is_ahead = |until: Time| (1..=2 * DAY).contains(&until.saturating_sub(now));
         self.watched_until.is_some_and(is_ahead)
     }
 
-    /// Whether a list has gaps that it did not have before the first of these creations: one of them may hide a record.
+    /// Whether a list has gaps that were not there before the first of these creations. Such a gap may hide their record.
     pub(crate) fn may_be_hidden_in(&self, listing: &Listing) -> bool {
         !listing.gaps.is_subset(&self.listed.gaps)
     }
 
-    /// Whether the watch ends with a look that found nothing in this list. A list with a new gap is no such look.
+    /// Whether the watch ends with this list, if it shows no late record. A list with a new gap does not end it.
     pub(crate) fn ends_with(&self, listing: &Listing, now: Time) -> bool {
         !self.is_watched(now) && !self.may_be_hidden_in(listing)
     }
 }
 
-/// Answers to reads that could not be used, in a row.
+/// Consecutive reads without a usable answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Unclear {
     pub(crate) reason: String,
@@ -324,8 +327,8 @@ pub(crate) struct Unclear {
     pub(crate) unanswered: Unanswered,
 }
 
-/// Why a declaration is in its state. [`Declaration::sentence`](super::Declaration::sentence) says it in a farmer's words, and
-/// [`Declaration::decisions`](super::Declaration::decisions) what can be done.
+/// Why a declaration is in its state. [`Declaration::sentence`](super::Declaration::sentence) explains it in a farmer's words, and
+/// [`Declaration::decisions`](super::Declaration::decisions) lists what the user can do.
 ///
 /// See [`Declaration`](super::Declaration) for an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -334,45 +337,45 @@ pub(crate) struct Unclear {
 pub enum Reason {
     /// The service refused it.
     Refused,
-    /// It was sent, and no clear answer came.
+    /// It was sent, and the service gave no clear answer.
     NoClearAnswer,
     /// The record changed on the service since it was edited here.
     Conflict,
-    /// The record is no draft any more: it was submitted or locked.
+    /// The record is no longer a draft: it was submitted or locked.
     NotADraft,
-    /// The service does not show the record any more.
+    /// The service no longer shows the record.
     Gone,
-    /// One record or several may be the declaration: see [`Declaration::candidates`](super::Declaration::candidates).
+    /// One or more records may be this declaration: see [`Declaration::candidates`](super::Declaration::candidates).
     Candidates,
     /// The reply to a request shows another record, one of the [candidates](super::Declaration::candidates).
     OtherRecord,
     /// The record that was adopted is gone, or belongs to another declaration.
     NotAdopted,
-    /// For a day, or after six more requests, the service has given no usable answer about it.
+    /// The service has given no usable answer about it for a day, or after six resends.
     NoUsableAnswer,
-    /// The last answer of the service cannot be used: see [`Declaration::trouble`](super::Declaration::trouble). The service is asked
+    /// The last answer of the service cannot be used: see [`Declaration::trouble`](super::Declaration::trouble). The outbox asks
     /// again.
     Unclear,
     /// Its [`not_after`](super::Outbox::not_after) has passed.
     NotAfterPassed,
     /// The day of the movement is over everywhere in Australia.
     MovementPassed,
-    /// The day of the movement cannot be read.
+    /// The day of the movement is not a valid day.
     MovementUnreadable,
-    /// A form of it cannot be created any more: see `FormType::closed_from` of the SDK.
+    /// One of its forms is closed for new declarations: see `FormType::closed_from` of the SDK.
     FormRetired,
-    /// A person kept what the service has.
+    /// The user chose to keep what the service has.
     TookTheirs,
-    /// A person gave it up.
+    /// The user discarded it.
     GivenUp,
-    /// Another user wrote it than the one who is logged in: see [`Declaration::writers`](super::Declaration::writers).
+    /// The user who wrote it is not the user who is logged in: see [`Declaration::writers`](super::Declaration::writers).
     AnotherUser,
     /// Nothing is sent before the user has logged in again.
     LoginNeeded,
-    /// The service could not be reached, or asked to wait. [`Declaration::trouble`](super::Declaration::trouble) has the cause, such as
-    /// a certificate that is refused, if it is known.
+    /// The service could not be reached, or asked to wait. [`Declaration::trouble`](super::Declaration::trouble) names the cause, such
+    /// as a refused certificate, if it is known.
     NoReception,
-    /// Another new declaration has no clear answer yet.
+    /// It waits until another new declaration gets a clear answer.
     WaitsForAnother,
 }
 
@@ -383,24 +386,24 @@ impl fmt::Display for Reason {
     }
 }
 
-/// What a person is asked, and about what.
+/// A question to the user, with its evidence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Question {
-    /// Somebody changed the record, which was read so.
+    /// Another user changed the record: its state when it was read.
     Changed(ServiceRecord),
-    /// The record, which was read so, is submitted or locked.
+    /// The record is submitted or locked: its state when it was read.
     NotADraft(ServiceRecord),
     Gone,
     /// These records may be the declaration.
     Candidates(Vec<String>),
     /// The reply to a request shows this record.
     OtherRecord(String),
-    /// This record was adopted, and is gone or belongs to another row.
+    /// The user adopted this record, but it is gone or belongs to another row.
     NotAdopted(String),
-    /// The day, form or instant that is too late, and why.
+    /// The day, form or time that is too late, and the reason.
     Late(Reason, String),
     NoUsableAnswer,
-    /// These users wrote it, and another one is logged in.
+    /// These users wrote it, and another user is logged in.
     AnotherUser(String),
 }
 
@@ -431,7 +434,7 @@ impl Question {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum RowState {
-    /// Something is to be sent, or looked for if it is in doubt; not before then.
+    /// The next request is due at this time; while an earlier one is in doubt, the next search for its effect is. `None`: now.
     Open {
         next_at: Option<Due>,
     },
@@ -448,18 +451,18 @@ impl Default for RowState {
     }
 }
 
-/// What a person has agreed to.
+/// Exceptions that the user has agreed to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Agreed {
-    /// What may be sent although it is late.
+    /// Days, forms and limits that have passed, and are sent anyway.
     pub(crate) late: BTreeSet<String>,
-    /// This record, as it is here, is changed although it is no draft.
+    /// This state of the record may be changed although it is not a draft.
     pub(crate) not_draft: Option<Value>,
-    /// Records that are not the declaration.
+    /// Records that are not this declaration.
     pub(crate) not: BTreeSet<String>,
 }
 
-/// What happened to a row, for showing.
+/// An event in the history of a row, for display.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Happened {
     pub(crate) at: Time,
@@ -467,31 +470,31 @@ pub(crate) struct Happened {
     pub(crate) why: String,
 }
 
-/// What only a screen needs.
+/// Data that only screens need.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ForScreen {
     pub(crate) created_at: Time,
     /// The number of the record.
     pub(crate) number: Option<String>,
-    /// How many requests were sent.
+    /// The number of requests sent.
     pub(crate) attempts: u64,
-    /// The record was found after its reply was lost.
+    /// The record was found by a search, not named in a reply.
     pub(crate) is_adopted: bool,
-    /// The errors of the service in its last answer.
+    /// The errors in the service's last answer.
     pub(crate) findings: Vec<Value>,
 }
 
-/// The key that the application gave a declaration.
+/// The application's key of a declaration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CallerKey {
     pub(crate) name: String,
-    /// What the last call with this key wrote. The same again is a repeated call, and no edit.
+    /// The text of the last call with this key. A call with the same text repeats it, and is not an edit.
     pub(crate) text: Text,
     pub(crate) is_submitted: bool,
 }
 
 impl CallerKey {
-    /// Whether a call wants nothing beyond what the call before it with this key wanted.
+    /// Whether `call` asks for nothing beyond this earlier call with the same key.
     pub(crate) fn is_repeated_by(&self, call: &Self) -> bool {
         self.text == call.text && (self.is_submitted || !call.is_submitted)
     }
@@ -502,30 +505,30 @@ pub(crate) struct Row {
     pub(crate) id: u64,
     #[serde(default)]
     pub(crate) key: Option<CallerKey>,
-    /// The users who wrote what is wanted now; none: that is not known, and not checked.
+    /// The users who wrote the current wish; empty: unknown, and not checked.
     #[serde(default)]
     pub(crate) writers: BTreeSet<String>,
     pub(crate) record: Option<String>,
-    /// The row began with a record of the service, and made none.
+    /// The row was written for an existing record, and created none.
     pub(crate) is_named: bool,
     pub(crate) wish: Wish,
-    /// An earlier wish that is met before this one: the text of one of both is signed, so they cannot be merged.
+    /// An earlier wish that is sent first. One of the two texts is signed, so they cannot be merged.
     pub(crate) first: Option<Wish>,
     pub(crate) base: Option<Base>,
-    /// The `updatedAt` that the copy showed when a delete was wished.
+    /// The `updatedAt` that the local copy showed when the user asked for a delete.
     pub(crate) seen_at: Option<String>,
-    /// The request is not sent after this instant.
+    /// No request is sent after this time.
     pub(crate) not_after: Option<Limit>,
     pub(crate) state: RowState,
     pub(crate) sent: Option<Sent>,
     pub(crate) lost: Option<Lost>,
     pub(crate) doubt: Doubt,
     pub(crate) unclear: Option<Unclear>,
-    /// The record that a person says is the declaration.
+    /// The record that the user named as this declaration.
     pub(crate) adopt: Option<String>,
-    /// What was listed when the row was written.
+    /// The list at the time this row was written.
     pub(crate) known: Listing,
-    /// Only a list with a greater number shows what the row waits for.
+    /// Only a list with a greater number can answer what the row waits for.
     pub(crate) listed: u64,
     pub(crate) agreed: Agreed,
     /// Late duplicates that were reported.
@@ -535,7 +538,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// A new declaration, or one about a record of the service. What is wanted of it is an event.
+    /// A row for a new declaration, or for a change of `record`. An event then sets the wish.
     pub(crate) fn new(id: u64, record: Option<String>, known: Listing, begun: u64) -> Self {
         Self {
             id,
@@ -547,12 +550,12 @@ impl Row {
         }
     }
 
-    /// What is wanted next.
+    /// The wish that is sent next.
     pub(crate) fn next_wish(&self) -> &Wish {
         self.first.as_ref().unwrap_or(&self.wish)
     }
 
-    /// The one request that brings the service nearer to the wish.
+    /// The next request towards the wish.
     pub(crate) fn next_request(&self) -> Option<ChangeRequest> {
         let wish = self.next_wish();
         let Some(id) = self.record.clone() else {
@@ -566,26 +569,26 @@ impl Row {
         })
     }
 
-    /// Whether the service may have the declaration as submitted, for all that is known here.
+    /// Whether the record may be submitted, as far as this row knows.
     pub(crate) fn may_be_submitted(&self) -> bool {
         let sent = self.sent.as_ref().map(|sent| &sent.request);
         let is_confirmed = self.base.as_ref().and_then(Base::status) == Some("SUBMITTED");
         is_confirmed || matches!(sent, Some(ChangeRequest::Submit(..)))
     }
 
-    /// Whether a record belongs to this row, or will as soon as it is read.
+    /// Whether the record belongs to this row, or will once it is read and adopted.
     pub(crate) fn is_about(&self, record: &str) -> bool {
         let names = [&self.record, &self.adopt];
         self.state != RowState::Discarded && names.into_iter().flatten().any(|name| name == record)
     }
 
-    /// The records that are, or may become, those of the row. What it reported may be that of a row of its own by now.
+    /// The records that belong to the row, or may. Reported duplicates are left out: each may have a row of its own by now.
     pub(crate) fn records(&self) -> impl Iterator<Item = &String> {
         self.record.iter().chain(&self.adopt)
     }
 
-    /// Whose a record is, if it is of this row. `is_listed`: what a discarded row made counts as well. A person may adopt it all the
-    /// same.
+    /// How this row came to have the record; `None`: it does not have it. With `is_listed`, a record that a discarded row created
+    /// counts too. The user may still adopt it.
     pub(crate) fn owner(&self, record: &str, is_listed: bool) -> Option<Owner> {
         let is_about = self.is_about(record);
         let is_its_own = is_about || is_listed && self.record.as_deref() == Some(record);
@@ -595,7 +598,7 @@ impl Row {
         is_about.then_some(Owner::Namer)
     }
 
-    /// The records that may be the declaration, if that is the question.
+    /// The candidates of the row's question.
     pub(crate) fn candidates(&self) -> &[String] {
         match &self.state {
             RowState::Asked(question) => question.candidates(),
@@ -603,7 +606,7 @@ impl Row {
         }
     }
 
-    /// The other users who wrote what is wanted, if this one is logged in.
+    /// The writers of the current wish other than the user who is logged in.
     pub(crate) fn other_writers(&self, user: Option<&str>) -> Option<String> {
         let others = self
             .writers
@@ -618,24 +621,24 @@ impl Row {
         matches!(self.state, RowState::Confirmed | RowState::Discarded)
     }
 
-    /// Whether nothing is done about the row any more, unless a person wants something.
+    /// Whether the row needs nothing more, unless the user changes something.
     pub(crate) fn is_at_rest(&self) -> bool {
-        // A watch ends with its last look, which tells what has arrived, and not by the clock.
+        // A watch ends with its last search, which reports late records, and not at a time.
         self.is_over() && self.watched().is_none()
     }
 
-    /// The creations that the row goes on without, and looks for each hour.
+    /// The creations that the row continues without, and searches for once an hour.
     pub(crate) fn watched(&self) -> Option<&Lost> {
         let lost = self.lost.as_ref();
         lost.filter(|lost| lost.watched_until.is_some())
     }
 
-    /// Whether a creation of the row may be on its way.
+    /// Whether a creation of the row may still be carried out.
     pub(crate) fn is_expecting(&self) -> bool {
         self.lost.is_some() || self.sent.is_some()
     }
 
-    /// The last record that was listed before what the row waits for may have appeared.
+    /// The number of the replica's change after which a record that the row waits for may have appeared.
     pub(crate) fn needs_since(&self) -> Option<u64> {
         let lost = self.lost.iter().map(|lost| &lost.listed);
         let sent = self.sent.iter().filter(|sent| sent.before.is_none());
@@ -644,19 +647,19 @@ impl Row {
         listed.chain(known).map(|listed| listed.last).min()
     }
 
-    /// Whether the row looks for a creation that nothing explains before it goes on.
+    /// Whether the row searches for a creation with an unknown outcome before it continues.
     pub(crate) fn is_creation_in_doubt(&self) -> bool {
         let is_looked_for = |lost: &Lost| lost.watched_until.is_none();
         self.lost.as_ref().is_some_and(is_looked_for)
     }
 
-    /// Whether something may be under way, while nothing is being sent.
+    /// Whether an earlier request may still be carried out, although none is being sent now.
     pub(crate) fn is_in_doubt(&self) -> bool {
         self.sent.is_some() || self.is_creation_in_doubt()
     }
 
-    /// The texts of which a record that appears may be made, and what was listed before the first of them was sent, or before the
-    /// row was written.
+    /// The texts that a new record may have been created from, and the list to compare with: the one before the first of them was
+    /// sent, or before the row was written.
     pub(crate) fn looked_for(&self) -> (impl DoubleEndedIterator<Item = &Text>, &Listing) {
         let is_in_doubt = self.is_creation_in_doubt();
         let lost = self.lost.iter();
@@ -666,15 +669,15 @@ impl Row {
         (texts, since.map_or(&self.known, |lost| &lost.listed))
     }
 
-    /// What the copy is searched for before a creation: records that may be made of one of these texts, and were listed after this
-    /// change. An edit in doubt may want the text of a record that was listed before the request that is in doubt.
+    /// The texts to search the replica for before a creation, and the number of the change to start after. After an edit in doubt, an
+    /// older record may already have the wanted text, so the search may start before the request in doubt.
     pub(crate) fn searched(&self) -> (impl Iterator<Item = &Text>, u64) {
         let lost = self.lost.iter().flat_map(|lost| &lost.texts);
         let texts = lost.chain(self.next_wish().text());
         (texts, self.looked_for().1.last.min(self.known.last))
     }
 
-    /// The texts of creations that may be on their way.
+    /// The texts of creations that may still be carried out.
     pub(crate) fn on_their_way(&self) -> impl Iterator<Item = &Text> {
         let sent = self.sent.iter().filter_map(|sent| match &sent.request {
             ChangeRequest::Create(text) => Some(text),
@@ -683,7 +686,7 @@ impl Row {
         self.lost.iter().flat_map(|lost| &lost.texts).chain(sent)
     }
 
-    /// Why the last event happened, for its history.
+    /// Sets the reason of the last event in the history.
     pub(crate) fn explain(&mut self, why: &str) {
         if let Some(last) = self.history.last_mut() {
             why.clone_into(&mut last.why);

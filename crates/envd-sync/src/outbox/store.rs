@@ -1,7 +1,7 @@
-//! Reads and writes the rows of an account: each commit whole, and only over the state that it was made from.
+//! Reads and writes the rows of an account. Each commit is atomic, and requires that the stored state is the one it was decided for.
 //!
-//! An open row is one document, one at its end another one; the account has one as well, and each commit writes it. So its version
-//! says whether what this process knows is all there is.
+//! Each row is one document, with one name while it is open and another in the history. The document of the account is part of each
+//! commit, so its version tells whether the cached rows are up to date.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -24,12 +24,12 @@ use crate::store::rows::{Batch, Document};
 use envd_sdk::auth::StoreError;
 use envd_sdk::model::Timestamp;
 
-/// The form of the documents. Another version of this crate may write another one.
+/// The format of the documents. Other versions of this crate may write other formats.
 ///
-/// 7 has keys of the application and writers, which an earlier version would lose.
+/// Format 7 adds the application's keys and the writers, which an earlier version would drop.
 const FORMAT: u32 = 7;
 
-/// The oldest form that is read. A row keeps the form in which it was written last.
+/// The oldest format that is read. A row keeps the format of its last write.
 const OLDEST_FORMAT: u32 = 6;
 
 const ACCOUNT: &str = "outbox/head";
@@ -38,39 +38,39 @@ const PAST: &str = "outbox/past/";
 const RECORD: &str = "outbox/record/";
 const KEY: &str = "outbox/key/";
 
-/// How many rows of the history are read at once.
+/// The number of rows in a block of the history, which is read at once.
 pub(super) const BLOCK: u64 = 100;
 
-/// What all rows of an account share.
+/// State that all rows of an account share.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Head {
     format: u32,
     /// The number of the last row.
     pub(super) last: u64,
-    /// How often the lease was taken.
+    /// The number of times that the lease was taken.
     pub(super) leases: u64,
     pub(super) lease: Option<Lease>,
-    /// The service asked not to be called before.
+    /// The service asked not to be called before this time.
     pub(super) pause: Option<Due>,
-    /// The last complete list, if something was written since.
+    /// The last complete list, stored with a mark or a pause.
     pub(super) list: Option<Listing>,
-    /// Who the author of our records is.
+    /// The author names of our records.
     pub(super) service: ServiceFields,
-    /// The change of the replica after which it keeps all.
+    /// The replica keeps all changes after this number for the outbox.
     pin: Option<u64>,
-    /// The rows before this one were removed from the history.
+    /// Rows with lower numbers were removed from the history.
     pub(super) pruned: u64,
 }
 
-/// The right to send.
+/// The right of one process to send.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Lease {
     pub(super) number: u64,
     pub(super) until: Timestamp,
 }
 
-/// The open rows as this process read or wrote them last.
+/// The open rows as this process last read or wrote them.
 #[derive(Default)]
 struct Cache {
     version: u64,
@@ -79,18 +79,18 @@ struct Cache {
     replica: ReplicaState,
 }
 
-/// The open rows by number, and by what each commit looks for: its cost does not grow with what waits.
+/// The open rows by number, with indexes for each lookup of a commit, so that its cost does not grow with the number of rows.
 #[derive(Default)]
 struct Rows {
     all: BTreeMap<u64, Arc<Row>>,
     records: BTreeSet<(String, u64)>,
     expecting: BTreeSet<u64>,
-    /// The changes of the replica after which they need all.
+    /// The number of the replica's change after which each row needs all changes.
     needs: BTreeSet<(u64, u64)>,
 }
 
 impl Rows {
-    /// `None`: the row is at rest.
+    /// Sets an open row; `None`: it is at rest and removed.
     fn set(&mut self, id: u64, row: Option<Arc<Row>>) {
         if let Some(before) = self.all.remove(&id) {
             for record in before.records() {
@@ -112,40 +112,40 @@ impl Rows {
     }
 }
 
-/// In whole seconds since 1970.
+/// Whole seconds since 1970.
 pub(super) fn seconds(at: SystemTime) -> Time {
     let since = at.duration_since(SystemTime::UNIX_EPOCH);
     since.map_or(0, |since| since.as_secs())
 }
 
-/// In whole seconds, at least as long.
+/// Whole seconds, rounded up.
 pub(super) fn whole(time: Duration) -> Time {
     time.as_secs()
         .saturating_add(u64::from(time.subsec_nanos() > 0))
 }
 
-/// The row that a record belongs to, or belonged to when that came to rest.
+/// The row that has a record, or had it when the row came to rest.
 pub(super) enum Holder {
     Row(Arc<Row>),
-    /// It was pruned.
+    /// The row was pruned.
     Pruned,
 }
 
-/// A change that is not written yet.
+/// A change that is not committed yet.
 pub(super) struct Transaction<'a> {
     store: &'a OutboxStore,
     version: u64,
     pub(super) head: Head,
     changed: BTreeMap<u64, Row>,
-    /// Further documents, to write or to remove.
+    /// Further documents to write, or to remove.
     pub(super) documents: Vec<(String, Option<String>)>,
-    /// The replica must still be as it was read.
+    /// The commit fails if the replica has changed since it was read.
     pub(super) expects_replica: bool,
     pub(super) replica: ReplicaState,
     pub(super) now: SystemTime,
-    /// How long a request without a clear answer may still be carried out.
+    /// How long a request without a clear answer may still be carried out, in seconds.
     reconcile_after: Time,
-    /// The user who is logged in, if that is known.
+    /// The user who is logged in, if known.
     pub(super) user: Option<String>,
 }
 
@@ -161,7 +161,7 @@ impl Transaction<'_> {
         changed.or_else(|| self.store.row(id))
     }
 
-    /// A new row: a declaration, or what is wanted of a record.
+    /// A new row for a declaration, or for a change of `record`.
     pub(super) fn new_row(&mut self, record: Option<String>) -> Row {
         self.head.last += 1;
         let mut row = Row::new(self.head.last, record, self.listing(), self.version);
@@ -174,8 +174,9 @@ impl Transaction<'_> {
         self.changed.entry(row.id).or_insert(row)
     }
 
-    /// Makes an event true of a row, over the state that it was decided for; `None`: the row has changed since, or the record belongs
-    /// to another row by now. An answer is about the request that is under way, whatever a person has written meanwhile.
+    /// Appends an event that was decided for this state of the row; `None`: the row has changed since, or the record now belongs to
+    /// another row. The answer to a request is accepted as long as that request is under way, even if the user has changed the wish
+    /// meanwhile.
     pub(super) fn transition(&mut self, decided: &Row, event: &RowEvent) -> Option<&mut Row> {
         let now = self.row(decided.id)?;
         let is_answer = decided.state == RowState::Sending;
@@ -201,13 +202,13 @@ impl Transaction<'_> {
         }
     }
 
-    /// The id of a record, if it belongs to another open row: a record belongs to one row.
+    /// The id of the record if it belongs to another open row: a record belongs to one row.
     fn taken_by_another(&self, record: &ServiceRecord, row: u64) -> Option<String> {
         let other = self.store.row_with(&record.id, row)?;
         other.is_about(&record.id).then(|| record.id.clone())
     }
 
-    /// What was listed, as it is known to a row that is written now.
+    /// The replica's current state, for a row that is written now.
     pub(super) fn listing(&self) -> Listing {
         Listing {
             number: self.version,
@@ -219,7 +220,7 @@ impl Transaction<'_> {
         }
     }
 
-    /// An event becomes true of a row.
+    /// Appends an event to a row.
     pub(super) fn append(&mut self, row: &Row, event: &RowEvent) -> Result<&mut Row, Unfit> {
         let mut row = row.clone();
         let moment = Moment {
@@ -243,7 +244,7 @@ impl Transaction<'_> {
         Ok(self.put(row))
     }
 
-    /// What is written for the rows.
+    /// Adds the documents of the changed rows to the batch.
     fn write(&self, batch: &mut Batch) {
         for (id, row) in &self.changed {
             let (mut name, mut other) = (open_name(*id), past_name(*id));
@@ -259,7 +260,7 @@ impl Transaction<'_> {
         }
     }
 
-    /// The change of the replica after which rows need all.
+    /// The number of the replica's change after which the rows need all changes.
     fn pin(&self) -> Option<u64> {
         let cache = self.store.cache();
         let mut left = cache.rows.needs.iter();
@@ -273,7 +274,7 @@ impl Transaction<'_> {
 /// The documents of one account.
 pub(super) struct OutboxStore {
     pub(super) store: AccountStore,
-    /// What the profile says of the service's fields.
+    /// The service's fields according to the profile.
     profile_fields: ServiceFields,
     cache: Mutex<Cache>,
     pub(super) events: broadcast::Sender<Written>,
@@ -310,30 +311,30 @@ impl OutboxStore {
         self.cache().rows.all.values().cloned().collect()
     }
 
-    /// The other rows of which a creation may be on its way.
+    /// The other rows with a creation that may still be carried out.
     pub(super) fn expecting(&self, except: u64) -> Vec<Arc<Row>> {
         let Rows { all, expecting, .. } = &self.cache().rows;
         let others = expecting.iter().filter(|id| **id != except);
         others.filter_map(|id| all.get(id).cloned()).collect()
     }
 
-    /// The change of the replica after which rows need all.
+    /// The number of the replica's change after which the rows need all changes.
     pub(super) fn first_needed(&self) -> Option<u64> {
         self.cache().head.pin
     }
 
-    /// What the service writes by itself, and who the author of our records is.
+    /// The fields that the service fills in, and the author names of our records.
     pub(super) fn service(&self) -> ServiceFields {
         self.profile_fields
             .with_authors_of(&self.cache().head.service)
     }
 
-    /// The replica as it was read last.
+    /// The cached state of the replica.
     pub(super) fn replica(&self) -> ReplicaState {
         self.cache().replica.clone()
     }
 
-    /// Another open row with a record. One that was discarded, and only watches, comes last.
+    /// Another open row that has the record. A discarded row that is still watched comes last.
     fn row_with(&self, record: &str, except: u64) -> Option<Arc<Row>> {
         let cache = self.cache();
         let from = cache.rows.records.range((record.to_owned(), 0)..);
@@ -343,7 +344,7 @@ impl OutboxStore {
         rows.max_by_key(|row| row.is_about(record)).cloned()
     }
 
-    /// A change of what this process knows. That it is all there is, the commit checks.
+    /// A transaction over the cached state. The commit checks that it is up to date.
     pub(super) fn draft(&self, now: SystemTime, reconcile_after: Duration) -> Transaction<'_> {
         let cache = self.cache();
         Transaction {
@@ -360,7 +361,7 @@ impl OutboxStore {
         }
     }
 
-    /// Reads what other processes have written and listed.
+    /// Reads what other processes have written, and the replica's state.
     pub(super) async fn learn(&self) -> Result<()> {
         self.load().await?;
         self.read_replica().await.map(drop)
@@ -372,7 +373,7 @@ impl OutboxStore {
         Ok(replica)
     }
 
-    /// Reads what another process has written since.
+    /// Reads what other processes have written since the last load.
     pub(super) async fn load(&self) -> Result<()> {
         loop {
             let (version, head) = self.read_head().await?;
@@ -381,7 +382,7 @@ impl OutboxStore {
             }
             let documents = self.store.documents(OPEN).await?;
             if self.read_head().await?.0 != version {
-                // The rows may be of either version.
+                // The rows may belong to either version.
                 continue;
             }
             let mut rows = Rows::default();
@@ -410,7 +411,7 @@ impl OutboxStore {
         Ok((document.version, head))
     }
 
-    /// Writes a change; `false`: another process was faster.
+    /// Commits a transaction; `false`: another process was faster.
     pub(super) async fn commit(&self, mut draft: Transaction<'_>) -> Result<bool> {
         let before = {
             let cache = self.cache();
@@ -445,7 +446,7 @@ impl OutboxStore {
         Ok(is_written)
     }
 
-    /// Keeps what was written, and tells the listeners.
+    /// Updates the cache after a commit, and notifies the listeners.
     fn keep(&self, draft: Transaction<'_>) {
         let has_listeners = self.events.receiver_count() > 0;
         let mut written = Vec::new();
@@ -470,12 +471,12 @@ impl OutboxStore {
         }
         drop(cache);
         for written in written {
-            // OK to ignore: nobody listens any more.
+            // OK to ignore: every listener is gone.
             let _ = self.events.send(written);
         }
     }
 
-    /// A row, also one of the history.
+    /// A row, from the history too.
     pub(super) async fn any_row(&self, id: u64) -> Result<Option<Arc<Row>>> {
         if let Some(row) = self.row(id) {
             return Ok(Some(row));
@@ -486,7 +487,7 @@ impl OutboxStore {
             .transpose()
     }
 
-    /// The number of the declaration with a key of the application, also of one that was pruned.
+    /// The number of the declaration with this key, even if it was pruned.
     pub(super) async fn with_key(&self, key: &str) -> Result<Option<u64>> {
         let found = self.store.document(&key_name(key)?).await?;
         Ok(found.and_then(|document| document.text.parse().ok()))
@@ -499,7 +500,7 @@ impl OutboxStore {
         documents.iter().map(unpacked).collect()
     }
 
-    /// Whose a record is, if it is of another row. `is_listed`: as in [`Row::owner`].
+    /// How another row came to have the record. `is_listed`: as in [`Row::owner`].
     pub(super) async fn owner(
         &self,
         record: &str,
@@ -508,13 +509,13 @@ impl OutboxStore {
     ) -> Result<Option<Owner>> {
         Ok(match self.holder(record, except).await? {
             Some(Holder::Row(row)) => row.owner(record, is_listed),
-            // What a pruned declaration made is no other one's by itself.
+            // A record of a pruned declaration cannot be taken for that of another one.
             Some(Holder::Pruned) => is_listed.then_some(Owner::Maker),
             None => None,
         })
     }
 
-    /// The other row that a record belongs to.
+    /// The other row that has the record.
     pub(super) async fn holder(&self, record: &str, except: u64) -> Result<Option<Holder>> {
         if let Some(row) = self.row_with(record, except) {
             return Ok(Some(Holder::Row(row)));
@@ -545,7 +546,7 @@ pub(super) fn key_name(key: &str) -> Result<String> {
     account_store::document_name(KEY, key, "a key")
 }
 
-/// The document of a row. A text that occurs several times in it, as one that is wanted and in doubt does, is written once.
+/// The document of a row. A text that occurs several times in it, such as in the wish and in a doubtful request, is stored once.
 fn packed(row: &Row) -> String {
     let mut texts = Vec::new();
     // OK because the documents are structs of texts, numbers and JSON.
@@ -569,11 +570,11 @@ pub(super) fn unpacked(document: &Document) -> Result<Row> {
     read().ok_or_else(|| unreadable(&document.name).into())
 }
 
-/// A row as format 6 wrote it, in the form of now.
+/// Converts a row of format 6 to the current format.
 fn migrate(row: &mut Value) {
     let last = row.pointer("/history").and_then(Value::as_array);
     let last = last.and_then(|events| events.last()?.get("at").cloned());
-    // How long it had waited is not known any more, so that counts from the last event.
+    // The start of the wait is unknown, so count from the last event.
     let unanswered = json!({"since": last.unwrap_or_else(|| json!(0)), "looks": 0});
     for name in ["doubt", "unclear"] {
         if let Some(Value::Object(asked)) = row.get_mut(name) {
@@ -582,13 +583,13 @@ fn migrate(row: &mut Value) {
                 .or_insert_with(|| unanswered.clone());
         }
     }
-    // A text that goes first was always an update.
+    // In format 6, a text in `first` was always an update.
     if let Some(first @ Value::String(_)) = row.get_mut("first") {
         *first = json!({"Save": first.take()});
     }
 }
 
-/// A shorter text is written where it stands.
+/// Texts shorter than this are stored in place.
 const LONG: usize = 100;
 
 fn pack(value: &mut Value, texts: &mut Vec<String>) {
@@ -607,7 +608,7 @@ fn pack(value: &mut Value, texts: &mut Vec<String>) {
     });
 }
 
-/// The opposite of [`pack`]; `None`: a text is missing.
+/// Reverses [`pack`]; `None`: a text is missing.
 fn unpack(value: &mut Value, texts: &[String]) -> Option<()> {
     each_text(value, &mut |text| {
         if let Some(rest) = text.strip_prefix('#') {
@@ -621,7 +622,7 @@ fn unpack(value: &mut Value, texts: &[String]) -> Option<()> {
     })
 }
 
-/// Changes each text of a document, until one cannot be changed.
+/// Changes each string of a document; stops at the first that cannot be changed.
 fn each_text(value: &mut Value, change: &mut impl FnMut(&mut String) -> Option<()>) -> Option<()> {
     match value {
         Value::String(text) => change(text),
@@ -644,7 +645,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_written_once_and_read_as_it_was() {
+    fn a_text_is_stored_once_and_read_unchanged() {
         let long = "#".repeat(LONG);
         for text in ["", "#", "##1", "#0", &long, "a"] {
             let row = json!({"wish": text, "sent": [text, {"text": text}], "#": 1});

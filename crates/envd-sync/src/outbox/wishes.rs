@@ -1,4 +1,4 @@
-//! What a person wants: written down before the call returns.
+//! Calls that store what the user wants, before they return.
 
 use std::fmt;
 use std::future::{Future, IntoFuture};
@@ -26,10 +26,9 @@ use envd_sdk::model::{
 };
 
 impl Outbox {
-    /// Writes a new declaration down, of which a draft is wanted. It is in the store when the awaited call returns. It is not
-    /// validated.
+    /// Writes a new declaration, to be saved as a draft. It is in the store when the awaited call returns. It is not validated.
     ///
-    /// An application that may repeat the call gives it a [key](NewDeclaration::key).
+    /// If the application may repeat the call, give it a [key](NewDeclaration::key).
     ///
     /// To edit a record of the service, use [`update`](Self::update).
     ///
@@ -51,14 +50,14 @@ impl Outbox {
     /// # Errors
     ///
     /// [`Error::Usage`](crate::Error::Usage) when the input cannot be written as JSON, names a record, or has a status other than
-    /// `DRAFT`, and when its [key](NewDeclaration::key) cannot be one or belongs to a declaration that was given up or pruned;
+    /// `DRAFT`, and when its [key](NewDeclaration::key) is invalid or belongs to a declaration that was discarded or pruned;
     /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub fn save(&self, input: impl Into<WithExtra<ConsignmentInput>>) -> NewDeclaration<'_> {
         NewDeclaration::new(self, &input.into(), false)
     }
 
-    /// Writes a new declaration down, which is wanted submitted. It is always sent as a draft, and submitted by its id once the
-    /// service has it: if a reply is lost, a draft too many is the worst that can happen.
+    /// Writes a new declaration, to be submitted. The outbox always creates a draft first, and submits it by its id. So the worst
+    /// effect of a lost reply is a surplus draft.
     ///
     /// The submit is a save by id with the status `SUBMITTED` (assumed: see [`ops`](envd_sdk::ops)).
     ///
@@ -88,9 +87,9 @@ impl Outbox {
         NewDeclaration::new(self, &input.into(), true)
     }
 
-    /// Replaces what is wanted there: the last word counts, and a wish to submit stays. What is under way is not touched; the edit
-    /// follows it. It also answers a question about what was written before. If this handle has a [`not_after`](Self::not_after), it
-    /// takes the place of the one before.
+    /// Replaces the text of a declaration, and keeps a wish to submit. A request under way is not affected; the new text is sent after
+    /// it. The edit also answers a question about the earlier text. If this handle has a [`not_after`](Self::not_after), it replaces
+    /// the earlier limit.
     ///
     /// ```
     /// # equipment::example(async {
@@ -104,7 +103,7 @@ impl Outbox {
     /// let written = outbox.save(input()).await?;
     /// outbox.edit(written.id, input().movement("2099-01-15", "05:15")).await?;
     /// outbox.send().await?;
-    /// // Also later: the draft of the service is changed.
+    /// // A later edit changes the draft on the service.
     /// outbox.edit(written.id, input().movement("2099-01-16", "05:15")).await?;
     /// assert_eq!(outbox.send().await?.confirmed, 1);
     /// # Ok(()) });
@@ -112,8 +111,8 @@ impl Outbox {
     ///
     /// # Errors
     ///
-    /// As [`save`](Self::save), and [`Error::Usage`](crate::Error::Usage) when there is no such declaration, it was given up, the
-    /// input names another record, or two texts wait already of which one is signed.
+    /// As [`save`](Self::save), and [`Error::Usage`](crate::Error::Usage) when the declaration does not exist or was discarded, the
+    /// input names another record, or two texts are already waiting and one of them is signed.
     pub async fn edit(
         &self,
         id: DeclarationId,
@@ -125,7 +124,7 @@ impl Outbox {
         self.wish(About::Declaration(id, named), intent).await
     }
 
-    /// As [`edit`](Self::edit), and wants it submitted.
+    /// Like [`edit`](Self::edit), and submits the declaration.
     ///
     /// # Errors
     ///
@@ -141,18 +140,18 @@ impl Outbox {
         self.wish(About::Declaration(id, named), intent).await
     }
 
-    /// Wants a declaration submitted of which a draft was wanted.
+    /// Submits a declaration that was saved as a draft.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`](crate::Error::Usage) when there is no such declaration, it was given up, or its delete is wanted;
+    /// [`Error::Usage`](crate::Error::Usage) when the declaration does not exist, was discarded, or is to be deleted;
     /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn submit_saved(&self, id: DeclarationId) -> Result<Declaration> {
         self.wish(About::Declaration(id, None), Intent::Submit(None))
             .await
     }
 
-    /// Takes a wish to submit back, as long as nothing was submitted: a draft is wanted again.
+    /// Takes back a wish to submit. If the record may already be submitted, the user is asked before it becomes a draft again.
     ///
     /// ```
     /// # equipment::example(async {
@@ -177,22 +176,23 @@ impl Outbox {
             .await
     }
 
-    /// Wants a declaration gone: never made if it was not sent, otherwise deleted on the service. If somebody has changed the record
-    /// since, or it is no draft, a person is asked.
+    /// Deletes a declaration: if it was never sent, nothing is sent; otherwise its record is deleted on the service. If another user
+    /// has changed the record since, or it is not a draft, the user is asked.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`](crate::Error::Usage) when there is no such declaration, or it was given up;
+    /// [`Error::Usage`](crate::Error::Usage) when the declaration does not exist or was discarded;
     /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn delete(&self, id: DeclarationId) -> Result<Declaration> {
         self.wish(About::Declaration(id, None), Intent::Delete)
             .await
     }
 
-    /// Writes the next state of a record of the service down. `base` is the record as the user edited it: if it is not the same any
-    /// more when it is to be sent, nothing is sent, and a person is asked.
+    /// Changes a record of the service. `base` is the record that the user edited: if the record differs from it when the change is
+    /// due, nothing is sent, and the user is asked.
     ///
-    /// A record belongs to one declaration, so an edit of a record that waits already is merged with what waits, by field.
+    /// A record belongs to one declaration. If a change of this record is already waiting, the two are merged field by field. A signed
+    /// text is not merged: the earlier text is sent before the later one.
     ///
     /// ```
     /// # equipment::example(async {
@@ -214,7 +214,7 @@ impl Outbox {
     ///
     /// # Errors
     ///
-    /// As [`edit`](Self::edit), and [`Error::Usage`](crate::Error::Usage) when `base` has no id, or not that of the input.
+    /// As [`edit`](Self::edit), and [`Error::Usage`](crate::Error::Usage) when `base` has no id, or another id than the input.
     pub async fn update(
         &self,
         base: &Consignment,
@@ -227,7 +227,7 @@ impl Outbox {
         self.wish(about, intent).await
     }
 
-    /// As [`update`](Self::update), and wants the record submitted, by the same request.
+    /// Like [`update`](Self::update), and submits the record with the same request.
     ///
     /// ```
     /// # equipment::example(async {
@@ -258,12 +258,12 @@ impl Outbox {
         self.wish(about, intent).await
     }
 
-    /// Wants a record of the service gone, by its id. One that is gone already counts as done. If it is no draft then, or not what
-    /// the local copy shows now, a person is asked.
+    /// Deletes a record of the service, by its id. If the record is already gone, the declaration is confirmed. If the record is not a
+    /// draft when the delete is due, or no longer what the local copy shows now, the user is asked.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`](crate::Error::Usage) when no record can have this id; [`Error::Store`](crate::Error::Store) when the store fails.
+    /// [`Error::Usage`](crate::Error::Usage) when the id is not valid; [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn delete_record(&self, id: impl Into<ConsignmentId>) -> Result<Declaration> {
         let id = id.into();
         named(&id)?;
@@ -282,9 +282,9 @@ impl Outbox {
         self.wish(about, Intent::Delete).await
     }
 
-    /// Decides what becomes of a declaration; [`Declaration::decisions`] lists what fits.
+    /// Answers the question of a declaration. [`Declaration::decisions`] lists the possible answers.
     ///
-    /// One declaration each, with the decision that ends it:
+    /// An example of each decision:
     ///
     /// ```
     /// # equipment::example(async {
@@ -297,7 +297,7 @@ impl Outbox {
     /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
     /// # let website = account.clone();
     /// # let input = || ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
-    /// // Changed on the website since it was edited here.
+    /// // The record was changed on the website after it was edited here.
     /// # let id = account.save_consignment(input()).await?.id()?;
     /// let base = account.consignment(id.clone()).await?.value;
     /// let moved = |day| ConsignmentInput::from(&base).movement(day, "05:15").id(id.clone());
@@ -310,7 +310,7 @@ impl Outbox {
     /// outbox.decide(mine.id, Decision::KeepMine).await?;
     /// assert_eq!(outbox.send().await?.confirmed, 1);
     ///
-    /// // Changed again, with the other answer.
+    /// // It is changed again, and the user keeps the other version.
     /// let (_, problems) = website.save_consignment(moved("2099-01-21")).await?.into_parts();
     /// println!("saved with {} problems", problems.len());
     /// outbox.edit(mine.id, moved("2099-01-16")).await?;
@@ -318,7 +318,7 @@ impl Outbox {
     /// let declaration = outbox.decide(mine.id, Decision::TakeTheirs).await?;
     /// assert_eq!(declaration.state, DeclarationState::Discarded);
     ///
-    /// // Refused: corrected, and sent again.
+    /// // A refused declaration is corrected and sent again.
     /// # fake.on_operation("CreateOrSaveConsignment").refuse("002", "a movement date is required");
     /// let refused = outbox.save(input().movement("2099-04-01", "05:15")).await?;
     /// outbox.send().await?;
@@ -326,15 +326,15 @@ impl Outbox {
     /// outbox.edit(refused.id, input().movement("2099-04-02", "05:15")).await?;
     /// outbox.send().await?;
     ///
-    /// // Refused for a reason that has passed.
+    /// // It is refused for a reason that has since passed.
     /// outbox.decide(refused.id, Decision::Resend).await?;
     /// assert_eq!(outbox.send().await?.confirmed, 1);
     ///
-    /// // Not wanted any more.
+    /// // A declaration that is not needed any more.
     /// let unwanted = outbox.save(input().movement("2099-03-01", "05:15")).await?;
     /// outbox.decide(unwanted.id, Decision::Discard).await?;
     ///
-    /// // Somebody has made the same declaration on the website: a person says whether it is this one.
+    /// // Another user created the same declaration on the website. The user decides whether it is this one.
     /// # let twin = || input().movement("2099-02-01", "05:15");
     /// let twin_of = outbox.save(twin()).await?;
     /// let (_, problems) = website.save_consignment(twin()).await?.into_parts();
@@ -349,9 +349,8 @@ impl Outbox {
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`](crate::Error::Usage) when there is no such declaration, the decision does not fit it, or the record to adopt
-    /// has a name that no record can have;
-    /// [`Error::Store`](crate::Error::Store) when the store fails.
+    /// [`Error::Usage`](crate::Error::Usage) when the declaration does not exist, the decision is not possible, or the id of the
+    /// record to adopt is not valid; [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn decide(&self, id: DeclarationId, decision: Decision) -> Result<Declaration> {
         if let Decision::Adopt(id) = &decision {
             named(id)?;
@@ -378,13 +377,13 @@ impl Outbox {
         self.write(about, &event).await
     }
 
-    /// Writes down what a person says of a row, also of one of the history, over all that other processes have written.
+    /// Appends an event of the user to a row, from the history too. Repeats until the state that it was applied to is the stored one.
     async fn write(&self, about: About<'_>, event: &RowEvent) -> Result<Declaration> {
         let store = self.store();
         loop {
             store.learn().await?;
             let mut draft = self.draft();
-            // A row knows what was listed before it was written.
+            // The row stores the replica's state at this time.
             draft.expects_replica = true;
             let row = match about {
                 About::New(None) => Arc::new(draft.new_row(None)),
@@ -441,7 +440,8 @@ impl Outbox {
         }
     }
 
-    /// The row of a record. A creation without a clear answer that may have made it is its row from then on, or a question.
+    /// Finds the row of a record. If a creation in doubt may have created the record, that row takes it over, or its question gets
+    /// another candidate.
     async fn row_of(
         &self,
         draft: &mut Transaction<'_>,
@@ -476,7 +476,7 @@ impl Outbox {
     }
 }
 
-/// A new declaration, from [`Outbox::save`] and [`Outbox::submit`]: awaited, it is written down.
+/// A new declaration, from [`Outbox::save`] and [`Outbox::submit`]. It is written when awaited.
 ///
 /// See [`key`](Self::key) for an example.
 #[must_use = "nothing is written until it is awaited"]
@@ -497,12 +497,13 @@ impl<'a> NewDeclaration<'a> {
         }
     }
 
-    /// A name of the application's own for the declaration, such as a hidden field of a form or the number of a load: 1 to 100 bytes
-    /// without control characters, unique in the account. Whoever repeats a call with its key, after a kill or a second click, gets
-    /// the declaration that has it, and makes no second one.
+    /// Sets the application's own key for the declaration, such as a hidden field of a form or the number of a load: 1 to 100 bytes
+    /// without control characters, unique in the account. If the call is repeated with its key, after a crash or a second click, it
+    /// returns the existing declaration instead of creating another.
     ///
-    /// If the repeated call has the same text as the call before it, nothing is written, whatever became of the declaration since.
-    /// If it has another text, it is an [edit](Outbox::edit): a wish to submit stays. The key stays with the declaration for ever.
+    /// If the repeated call has the same text as the last call with this key, nothing is written, whatever has happened to the
+    /// declaration since. If the text differs, the call is an [edit](Outbox::edit), and a wish to submit stays. The declaration keeps
+    /// its key forever.
     ///
     /// ```
     /// # equipment::example(async {
@@ -559,14 +560,14 @@ impl fmt::Debug for NewDeclaration<'_> {
     }
 }
 
-/// What a person speaks of.
+/// The subject of a user's event.
 #[derive(Clone, Copy)]
 enum About<'a> {
-    /// With the key of the application, which another declaration may have already.
+    /// A new declaration, with the application's key if any. Another declaration may already have the key.
     New(Option<&'a CallerKey>),
-    /// With the record that the input names.
+    /// An existing declaration, and the record that the input names.
     Declaration(DeclarationId, Option<&'a ConsignmentId>),
-    /// As the person saw it, with its number.
+    /// A record as the user saw it, and its number.
     Record(&'a ServiceRecord, Option<&'a ConsignmentNumber>),
 }
 
@@ -592,7 +593,7 @@ fn refused(id: u64, unfit: Unfit, event: &RowEvent) -> Error {
     })
 }
 
-/// Fails for a text that can be no id: a read of it would never get an answer.
+/// Fails for an invalid id, which a read would never find.
 fn named(id: &ConsignmentId) -> Result<()> {
     let id = id.as_str();
     let is_odd = |letter: char| letter.is_control() || letter.is_whitespace();
@@ -630,8 +631,8 @@ fn new_text(input: &WithExtra<ConsignmentInput>, is_submitted: bool) -> Result<T
     text(input, is_submitted)
 }
 
-/// The text of an input, kept as it was written: what is sent equals what was signed, byte for byte. Only the names of the record
-/// and the status are set when it is sent.
+/// The text of an input, unchanged, so that the text sent equals the signed text byte for byte. Only the id, number and status are set
+/// when it is sent.
 fn text(input: &WithExtra<ConsignmentInput>, is_submitted: bool) -> Result<Text> {
     match input.input().status.value() {
         None | Some(ConsignmentStatus::Draft) => {}

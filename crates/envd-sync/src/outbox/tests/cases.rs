@@ -1,4 +1,4 @@
-//! Rows and reads in words, for the tables of tests.
+//! Builds rows and reads from the words of test tables.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use super::super::row::{
 
 pub(crate) const NOW: u64 = 1_000_000;
 
-/// What a table says in its lines.
+/// The lines of a table, split into columns.
 pub(crate) fn lines(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     let lines = table
         .lines()
@@ -20,7 +20,7 @@ pub(crate) fn lines(table: &'static str) -> impl Iterator<Item = Vec<&'static st
     lines.map(|line| line.split('|').map(str::trim).collect())
 }
 
-/// What is there before: a draft.
+/// A draft on the service.
 pub(crate) fn base() -> Value {
     json!({
         "forms": ["LPAC1"], "movementDate": "2027-06-01", "movementTime": "05:15", "status": "DRAFT",
@@ -66,7 +66,7 @@ pub(crate) fn service() -> ServiceFields {
     service
 }
 
-/// Three looks, the first of them so long ago.
+/// Three tries, the first of them `ago` seconds ago.
 fn unanswered(ago: u64) -> Unanswered {
     Unanswered {
         since: NOW - ago,
@@ -74,7 +74,7 @@ fn unanswered(ago: u64) -> Unanswered {
     }
 }
 
-/// A row in words: what is wanted, what is known, and the state.
+/// Builds a row from words for the wish, the known state and the row state.
 #[expect(clippy::too_many_lines, reason = "a list of words")]
 pub(crate) fn row(words: &str) -> Row {
     let has = |word: &str| words.split(' ').any(|one| one == word);
@@ -261,7 +261,7 @@ pub(crate) fn row(words: &str) -> Row {
     row
 }
 
-/// What was read, in a word.
+/// Builds a read from a word.
 pub(crate) fn read(word: &str, row: &Row) -> Option<Read> {
     let read = match word {
         "-" => return None,
@@ -283,7 +283,7 @@ fn seen(id: &str, fields: Value) -> Seen {
     }
 }
 
-/// A record that was read by its id; `None`: the word is about a list.
+/// A record that was read by its id; `None`: the word describes a list.
 fn read_record(word: &str, row: &Row) -> Option<Seen> {
     let mut seen = seen("c1", base());
     if word == "same-later" {
@@ -316,14 +316,14 @@ fn read_record(word: &str, row: &Row) -> Option<Seen> {
     Some(seen)
 }
 
-/// What a creation of this row makes.
+/// The record that a creation of this row makes.
 fn load_of(row: &Row) -> Seen {
     let mut load = row.wish.text().map_or_else(|| text("09:00"), Text::value);
     load["status"] = json!("DRAFT");
     seen("c2", load)
 }
 
-/// What a list shows that was begun now: what appeared, or was there.
+/// A list that started now, with the records that the word describes.
 fn read_list(word: &str, row: &Row) -> Read {
     let (mut listing, mut ours) = (listing(3), load_of(row));
     let mut other = ours.clone();

@@ -1,4 +1,4 @@
-//! Programs and stores that end, fail or are suspended at any commit, and replies that end at any byte.
+//! Programs and stores that end, fail or are suspended at any commit, and replies that end after any byte.
 
 use std::sync::Arc;
 
@@ -32,9 +32,10 @@ impl Farm {
     }
 }
 
-/// Holds: failure points 1, 3 and 4: kill before `save` returns, after the mark and before the first byte, after the bytes.
+/// Failure points 1, 3 and 4: the program is killed before `save` returns, after the mark and before the first byte, and after the
+/// last byte.
 ///
-/// Ends the program at each of its commits, once before and once after it was written.
+/// Ends the program at each of its commits, once before the commit and once after it.
 #[tokio::test]
 async fn a_program_that_ends_anywhere_makes_one_record_and_submits_it_once() {
     for (writes_last, commits) in [false, true]
@@ -54,7 +55,7 @@ async fn a_program_that_ends_anywhere_makes_one_record_and_submits_it_once() {
         };
         let kind = ended.as_ref().err().map(Error::kind);
         assert!(matches!(kind, None | Some(ErrorKind::Store)));
-        // Whole, or not at all.
+        // The declaration is complete, or not there.
         let is_written = commits > 0 || writes_last;
         farm.clock.advance(MINUTE);
         let report = farm.send(&farm.outbox()).await;
@@ -71,16 +72,16 @@ async fn a_program_that_ends_anywhere_makes_one_record_and_submits_it_once() {
     panic!("it did not end");
 }
 
-/// Holds: failure point 2: kill after `save` has returned.
+/// Failure point 2: the program is killed after `save` has returned.
 ///
-/// A submit differs in the name and the status only.
+/// A submit differs from the creation only in its id and status.
 #[tokio::test]
-async fn what_is_sent_is_what_was_written_byte_for_byte() {
+async fn the_text_is_sent_byte_for_byte() {
     let farm = Farm::start().await;
     let input = signed(24);
     let written = serde_json::to_string(&input).unwrap();
     farm.outbox().submit(input).await.unwrap();
-    // Another process, which has nothing but the store.
+    // Another process, which shares only the store.
     farm.send(&farm.outbox()).await;
     let id = super::farm::id_of(&farm.made()[0]);
     let written = written.strip_suffix('}').unwrap();
@@ -89,7 +90,7 @@ async fn what_is_sent_is_what_was_written_byte_for_byte() {
     assert_eq!(farm.sent(), [created, submitted]);
 }
 
-/// A place of the list without a record may hide the record of a creation, until a full walk shows one there.
+/// A gap in the list may hide the record of a creation, until a full walk shows a record there.
 #[tokio::test]
 async fn a_list_names_the_places_without_a_record() {
     let farm = Farm::start().await;
@@ -99,7 +100,7 @@ async fn a_list_names_the_places_without_a_record() {
     farm.fault(Fault::dropped_before());
     outbox.passed().await.unwrap();
     farm.clock.advance(MINUTE);
-    // A gap is known when it is met again at the same place.
+    // A gap is known once two lists have it at the same place.
     let hidden = Fault::replaced("/data/consignments/edges/0/node", serde_json::Value::Null);
     let lists = farm.fake.on_operation("Consignments");
     lists.fault(hidden).times(2);
@@ -114,9 +115,9 @@ async fn a_list_names_the_places_without_a_record() {
     assert_eq!(gaps(), 0);
 }
 
-/// Holds: the earlier of two texts of which one is signed goes as it was written.
+/// Of two texts, one of them signed, the earlier is sent as it was written.
 #[tokio::test]
-async fn a_signed_text_that_goes_before_another_one_is_sent_byte_for_byte() {
+async fn a_signed_text_before_another_text_is_sent_byte_for_byte() {
     let farm = Farm::start().await;
     let outbox = farm.outbox();
     let id = farm.edit(WebsiteEdit::insert(load(24)));
@@ -131,7 +132,7 @@ async fn a_signed_text_that_goes_before_another_one_is_sent_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn a_field_that_this_crate_does_not_know_is_sent_as_it_was_written() {
+async fn an_unknown_field_is_sent_unchanged() {
     let farm = Farm::start().await;
     let input = other_load(24).extra("future", json!({"b": 1.0, "a": [null, "\u{e9}"]}));
     let written = serde_json::to_string(&input).unwrap();
@@ -165,9 +166,9 @@ async fn a_reply_that_ends_after_any_byte_leaves_one_draft() {
     }
 }
 
-/// Holds: failure point 21: the store of an outbox.
+/// Failure point 21: the store of an outbox fails.
 ///
-/// From each commit of a pass on, the store takes nothing: every request after it would be unmarked.
+/// The store fails from one commit of the pass on. A request after that would be sent without a mark.
 #[tokio::test]
 async fn a_store_that_takes_nothing_stops_the_outbox_before_a_request_that_is_not_marked() {
     for commits in 0..20 {
@@ -185,7 +186,7 @@ async fn a_store_that_takes_nothing_stops_the_outbox_before_a_request_that_is_no
         assert!(error.kind() == ErrorKind::Store, "{error}");
         let error = outbox.save(load(25)).await.unwrap_err();
         assert!(error.kind() == ErrorKind::Store);
-        // There is room again.
+        // The store works again.
         store.allow(usize::MAX);
         let report = farm.send(&outbox).await;
         assert_eq!(
@@ -234,7 +235,7 @@ async fn a_damaged_store_sends_nothing_and_is_not_overwritten() {
 }
 
 #[tokio::test]
-async fn a_later_and_an_earlier_version_are_named_and_left_as_they_are() {
+async fn unsupported_versions_are_reported_and_not_changed() {
     for (format, kind, named) in [
         (99, StoreErrorKind::NewerVersion, "newer version"),
         (2, StoreErrorKind::Unreadable, "earlier version"),
@@ -257,9 +258,9 @@ async fn a_later_and_an_earlier_version_are_named_and_left_as_they_are() {
     }
 }
 
-/// What looks keep of the changes of the copy is let go when nothing is looked for any more.
+/// The replica's changes are kept for searches only until nothing is searched for any more.
 #[tokio::test]
-async fn the_changes_that_a_look_needs_are_kept_as_long_as_it_does() {
+async fn changes_are_kept_as_long_as_a_search_needs_them() {
     let farm = Farm::start().await;
     let outbox = farm.outbox();
     outbox.save(load(24)).await.unwrap();
@@ -272,10 +273,10 @@ async fn the_changes_that_a_look_needs_are_kept_as_long_as_it_does() {
     farm.fault(Fault::dropped_before());
     outbox.passed().await.unwrap();
     assert!(is_held().await);
-    // The outbox is no consumer that somebody named.
+    // The outbox is not listed as a consumer of the application.
     assert_eq!(outbox.replica().consumers().await.unwrap(), []);
     farm.send(&outbox).await;
-    // It was sent twice: for a day a stray is looked for.
+    // It was sent twice, so a late duplicate is searched for during a day.
     assert!(is_held().await);
     farm.clock.advance(25 * 60 * MINUTE);
     farm.send(&outbox).await;
@@ -285,7 +286,7 @@ async fn the_changes_that_a_look_needs_are_kept_as_long_as_it_does() {
     assert!(!is_held().await);
 }
 
-/// The clock passes the limit at each commit of a pass: the mark is given back.
+/// The clock passes the limit at any commit of a pass, so the request must not be sent even if it was marked.
 #[tokio::test]
 async fn nothing_is_sent_when_its_limit_passes_at_any_commit_before() {
     for number in 1.. {
@@ -318,7 +319,7 @@ async fn nothing_is_sent_when_its_limit_passes_at_any_commit_before() {
     }
 }
 
-/// Holds: the history stays until it is pruned, and what was pruned stays so.
+/// The history stays until it is pruned, and pruned declarations do not come back.
 ///
 /// Another process prunes the history at any moment of a pass.
 #[tokio::test]
@@ -343,9 +344,9 @@ async fn a_declaration_that_was_pruned_meanwhile_stays_pruned() {
     }
 }
 
-/// Between any two reads of a pass, another process sends what this one is about to send, and hears nothing of it.
+/// Between any two reads of a pass, another process sends the same request, and gets no reply.
 #[tokio::test]
-async fn what_another_process_has_sent_meanwhile_is_looked_for_and_not_sent_again() {
+async fn a_request_that_another_process_has_sent_is_not_repeated() {
     for number in 1.. {
         let farm = Arc::new(Farm::start().await);
         let store = farm.faulty(usize::MAX);
@@ -359,7 +360,7 @@ async fn what_another_process_has_sent_meanwhile_is_looked_for_and_not_sent_agai
             is_queued
         });
         outbox.passed().await.unwrap();
-        // The second look is not due yet.
+        // The second search is not due yet.
         let seen = (farm.saves(), state(&outbox, id).await);
         assert_eq!(
             seen,
@@ -373,9 +374,9 @@ async fn what_another_process_has_sent_meanwhile_is_looked_for_and_not_sent_agai
     }
 }
 
-/// Before any commit of a pass, another process lists a twin that the website has just made.
+/// Before any commit of a pass, another process lists an equal record that was just created on the website.
 #[tokio::test]
-async fn a_creation_is_not_sent_beside_what_another_process_has_listed_meanwhile() {
+async fn a_creation_is_not_sent_if_another_process_has_listed_an_equal_record() {
     for number in 1.. {
         let farm = Arc::new(Farm::start().await);
         let store = farm.faulty(usize::MAX);

@@ -1,4 +1,4 @@
-//! A service, a clock that stands still, and a store that several processes share.
+//! A fake service, a manual clock, and a store that several processes share.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use envd_sdk::graphql::generated::CreateOrSaveConsignment;
 use envd_sdk::model::{AnswerInput, Consignment, ConsignmentInput, FormType, Maybe, PartyInput};
 use envd_sdk::{Client, Clock, RetryPolicy};
 
-/// The operation of saves.
+/// The operation name of saves.
 pub(super) const SAVE: &str = "CreateOrSaveConsignment";
 
 pub(super) const MINUTE: Duration = Duration::from_secs(60);
@@ -30,18 +30,18 @@ pub(super) struct Farm {
     pub(super) fake: Fake,
     pub(super) clock: Clock,
     pub(super) store: Arc<MemorySync>,
-    /// The ids at the start.
+    /// The ids of the records at the start.
     pub(super) before: Vec<String>,
 }
 
 impl Farm {
-    /// On 2026-11-20, noon UTC.
+    /// Starts the service at noon UTC on 2026-11-20.
     pub(super) async fn start() -> Self {
         let clock = Clock::manual(UNIX_EPOCH + Duration::from_secs(1_795_176_000));
         let sam = UserRecord::new("sam.sample@example.com")
             .role("Producer")
             .account("envd-100201", "LPA", "QAZZ7777");
-        // A small world without compression: most of the time of these tests goes into lists.
+        // A small world without compression, because these tests spend most of their time on lists.
         let world = (70..73).fold(World::empty().user(sam), |world, head| {
             world.consignment("envd-100201", load(head))
         });
@@ -62,7 +62,7 @@ impl Farm {
         farm
     }
 
-    /// Each request takes a millisecond, so that no two records are of one moment.
+    /// Removes all scripts. Each request takes a millisecond, so no two records have the same time.
     pub(super) fn clear_scripts(&self) {
         self.fake.clear_scripts();
         let clock = self.clock.clone();
@@ -72,7 +72,7 @@ impl Farm {
         });
     }
 
-    /// The outbox as a process of its own sees it.
+    /// An outbox, as another process on the shared store has it.
     pub(super) fn outbox(&self) -> Outbox {
         self.outbox_on(Arc::clone(&self.store))
     }
@@ -87,7 +87,7 @@ impl Farm {
         Replica::new(&client.account(self.fake.account_id()), store)
     }
 
-    /// The same, with another login.
+    /// An outbox on the shared store, with another login.
     pub(super) fn outbox_of(&self, tokens: impl TokenSource) -> Outbox {
         let client = self.fake.client().retry(RetryPolicy::none());
         let client = client.token_source(tokens).build().unwrap();
@@ -95,7 +95,7 @@ impl Farm {
         Outbox::new(&Replica::new(&account, Arc::clone(&self.store)))
     }
 
-    /// The outbox where nothing listens at the address of the service.
+    /// An outbox that cannot reach the service.
     pub(super) fn unreachable(&self, store: impl SyncStore) -> Outbox {
         let nowhere = InProcess::new(|_| async { Err(NoReply::Unreachable) });
         let client = client_of(nowhere).clock(self.clock.clone());
@@ -104,7 +104,7 @@ impl Farm {
         Outbox::new(&Replica::new(&account, store))
     }
 
-    /// A program that sends to an address at which nothing listens.
+    /// An outbox of a program whose service address refuses connections.
     pub(super) fn refused_by(&self, address: SocketAddr) -> Outbox {
         let client = Client::builder(format!("http://{address}/graphql"))
             .clock(self.clock.clone())
@@ -114,19 +114,19 @@ impl Farm {
         Outbox::new(&Replica::new(&account, self.store.clone()))
     }
 
-    /// A store that fails after so many commits, over the one that all share.
+    /// The shared store, which fails after this number of commits.
     pub(super) fn faulty(&self, commits: usize) -> FaultyStore {
         FaultyStore::new(&self.store, commits)
     }
 
-    /// The records that were not there at the start, oldest first.
+    /// The records created since the start, oldest first.
     pub(super) fn made(&self) -> Vec<Value> {
         let mut made = records(&self.fake);
         made.retain(|record| !self.before.contains(&id_of(record)));
         made
     }
 
-    /// The records that were not there at the start: the status, and the number of head of each.
+    /// The status and number of head of each record created since the start.
     pub(super) fn loads(&self) -> Vec<String> {
         self.made().iter().map(load_of).collect()
     }
@@ -135,7 +135,7 @@ impl Farm {
         self.fake.request_count(SAVE)
     }
 
-    /// The inputs of all saves, as they came over the wire.
+    /// The inputs of all saves, exactly as sent.
     pub(super) fn sent(&self) -> Vec<String> {
         #[derive(serde::Deserialize)]
         struct Body<'b> {
@@ -159,7 +159,7 @@ impl Farm {
         self.fake.on_operation(SAVE).fault(fault);
     }
 
-    /// Until a reply is on its way.
+    /// Waits until a reply is on its way.
     pub(super) async fn delayed(&self) {
         within("a reply that is delayed", self.fake.until_delayed()).await;
     }
@@ -168,12 +168,12 @@ impl Farm {
         self.fake.edit(self.fake.account_id(), edit)
     }
 
-    /// A record as a person sees it.
+    /// A record as the user sees it.
     pub(super) async fn read(&self, outbox: &Outbox, id: &str) -> Consignment {
         outbox.account().consignment(id).await.unwrap().value
     }
 
-    /// As [`Outbox::send`], which waits on the clock meanwhile.
+    /// Like [`Outbox::send`], but advances the clock instead of waiting.
     pub(super) async fn send(&self, outbox: &Outbox) -> OutboxReport {
         outbox.forget_waits();
         let sends = async {
@@ -193,7 +193,7 @@ impl Farm {
         within("a send", Box::pin(sends)).await
     }
 
-    /// The loop for so long.
+    /// Runs passes for this time, like the loop.
     pub(super) async fn run(&self, outbox: &Outbox, time: Duration) -> (OutboxReport, Next) {
         let end = self.clock.now() + time;
         let passes = async {
@@ -211,7 +211,7 @@ impl Farm {
         within("the loop", Box::pin(passes)).await
     }
 
-    /// Sends everything: nothing is refused, waits or needs a person.
+    /// Sends everything. Nothing may be refused, wait, or need a decision.
     pub(super) async fn done(&self, outbox: &Outbox, confirmed: u64) {
         let report = self.send(outbox).await;
         let left = (report.waiting, report.refused, report.needs_attention);
@@ -220,7 +220,7 @@ impl Farm {
 }
 
 impl Outbox {
-    /// A pass that must end.
+    /// Makes a pass, with a time limit.
     pub(super) async fn passed(&self) -> Result<(OutboxReport, Next)> {
         within("a pass", Box::pin(self.pass())).await
     }
@@ -234,17 +234,17 @@ pub(super) fn id_of(record: &Value) -> String {
     record["id"].as_str().unwrap().to_owned()
 }
 
-/// The status and the number of head, such as `draft 24`; of an update `update 24`.
+/// The status and the number of head, such as `draft 24`; for an update, `update 24`.
 pub(super) fn load_of(record: &Value) -> String {
     let mut answers = record["answers"].as_array().into_iter().flatten();
     let head = answers.find(|answer| answer["questionId"] == "3");
     let head = head.map_or(&Value::Null, |answer| &answer["value"]);
-    // An update has none.
+    // An update has no status.
     let status = record["status"].as_str().unwrap_or("update").to_lowercase();
     format!("{status} {}", head.as_str().unwrap_or("-"))
 }
 
-/// A declaration of so many head that can be submitted, without a signature yet.
+/// A declaration with this number of head, complete but not signed.
 pub(super) fn load(head: u32) -> ConsignmentInput {
     let mut input = signed(head);
     if let Some(declaration) = input.declaration.value_mut() {
@@ -254,7 +254,7 @@ pub(super) fn load(head: u32) -> ConsignmentInput {
     input
 }
 
-/// A declaration of so many head, signed.
+/// A signed declaration with this number of head.
 pub(super) fn signed(head: u32) -> ConsignmentInput {
     let text = include_str!("../../../../../tests/fixtures/consignments/lpac1.json");
     let mut sample: Value = serde_json::from_str(text).unwrap();
@@ -268,7 +268,7 @@ pub(super) fn signed(head: u32) -> ConsignmentInput {
     input
 }
 
-/// A declaration of another place and day.
+/// A declaration for another day.
 pub(super) fn other_load(head: u32) -> ConsignmentInput {
     let (from, to) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
     ConsignmentInput::new([FormType::Lpac1], from, to)
@@ -276,7 +276,7 @@ pub(super) fn other_load(head: u32) -> ConsignmentInput {
         .answer(AnswerInput::new("3", head.to_string()).row(0))
 }
 
-/// The declaration as it is now.
+/// Reads the declaration.
 pub(super) async fn now(outbox: &Outbox, id: DeclarationId) -> Declaration {
     outbox.declaration(id).await.unwrap().unwrap()
 }

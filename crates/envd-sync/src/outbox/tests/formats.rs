@@ -1,4 +1,4 @@
-//! Stores that an earlier version of this crate has written.
+//! Stores that an earlier version of this crate wrote.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use crate::outbox::{DeclarationState, Outbox};
 use crate::store::rows::Batch;
 use crate::store::{MemorySync, SyncStore};
 
-/// What the version with format 6 wrote: one declaration for each state.
+/// Fills a store with documents of format 6: one declaration in each state.
 async fn filled(store: &impl SyncStore, account: &str) {
     let documents: BTreeMap<String, String> =
         serde_json::from_str(include_str!("format-6.json")).unwrap();
@@ -19,7 +19,7 @@ async fn filled(store: &impl SyncStore, account: &str) {
             .collect(),
         ..Batch::default()
     };
-    // The rows count lists by the version of the head, which was 50 at most.
+    // The rows number lists by the version of the head, which was at most 50.
     for _ in 0..50 {
         assert!(store.commit(account, &batch).await.unwrap());
     }
@@ -31,7 +31,7 @@ async fn opens_and_continues(farm: &Farm, store: impl SyncStore + Clone) {
     };
 
     filled(&store, farm.fake.account_id()).await;
-    // The program that sent number 5 was killed some time ago.
+    // The program that was sending declaration 5 was killed some time ago.
     farm.clock.advance(super::farm::MINUTE);
     let outbox = farm.outbox_on(store.clone());
     let states = |outbox: Outbox| async move {
@@ -56,7 +56,7 @@ async fn opens_and_continues(farm: &Farm, store: impl SyncStore + Clone) {
         Unconfirmed,
     ];
     assert_eq!(states(outbox.clone()).await, expected);
-    // Reading alone writes nothing, so the earlier version can still read it.
+    // Reading alone writes nothing, so the earlier version can still read the store.
     let head = || async {
         let head = store.documents(farm.fake.account_id(), "outbox/head").await;
         let head: serde_json::Value = serde_json::from_str(&head.unwrap()[0].text).unwrap();
@@ -69,7 +69,7 @@ async fn opens_and_continues(farm: &Farm, store: impl SyncStore + Clone) {
         .await
         .unwrap();
     assert_eq!(head().await, 7);
-    // What was written before goes on: the records of that service are gone here, so each ends, or asks.
+    // The old declarations continue. Their records do not exist on this service, so each ends or becomes a question.
     farm.run(&outbox, 60 * super::farm::MINUTE).await;
     let left = outbox.declarations().await.unwrap();
     let is_settled = |state| matches!(state, Confirmed | Discarded | Refused | NeedsAttention);

@@ -1,11 +1,11 @@
-//! Keys of the application: a repeated call makes no second declaration.
+//! Keys of the application: a repeated call creates no second declaration.
 
 use super::farm::{Farm, load, now};
 use crate::error::Error;
 use crate::outbox::{Decision, Declaration, DeclarationState, Outbox, Wanted};
 use envd_sdk::ErrorKind;
 
-/// What a repeated call gives: the text that is wanted, and whether it was written.
+/// Submits with a key. Returns the declaration, and whether the store was written.
 async fn submitted(outbox: &Outbox, head: u32, key: &str) -> Result<(Declaration, bool), Error> {
     let before = outbox.store().version();
     let written = outbox.submit(load(head)).key(key).await?;
@@ -26,10 +26,10 @@ async fn a_repeated_call_with_a_key_makes_no_second_declaration() {
     assert_eq!(first.key.as_deref(), Some("load 7"));
     let (again, is_written) = saved(&outbox, 24, "load 7").await.unwrap();
     assert_eq!((again.id, is_written), (first.id, false));
-    // Another process, which has nothing but the store.
+    // Another process, which shares only the store.
     let (again, is_written) = submitted(&farm.outbox(), 24, "load 7").await.unwrap();
     assert_eq!((again.id, is_written), (first.id, true));
-    // Another text is an edit: the wish to submit stays.
+    // Another text is an edit, and the wish to submit stays.
     let (edited, is_written) = saved(&outbox, 25, "load 7").await.unwrap();
     assert_eq!((edited.id, is_written), (first.id, true));
     assert_eq!(edited.wanted, Wanted::Submit);
@@ -37,7 +37,7 @@ async fn a_repeated_call_with_a_key_makes_no_second_declaration() {
     assert_ne!(other.id, first.id);
     farm.done(&outbox, 2).await;
     assert_eq!(farm.loads(), ["submitted 25", "draft 26"]);
-    // Confirmed: the same call is repeated late, and a later text is an edit of the record.
+    // After the confirmation, the same call has no effect, and another text edits the record.
     let (again, is_written) = saved(&outbox, 25, "load 7").await.unwrap();
     assert_eq!(
         (again.state, is_written),
@@ -48,7 +48,7 @@ async fn a_repeated_call_with_a_key_makes_no_second_declaration() {
     assert_eq!(farm.loads(), ["submitted 25", "draft 27"]);
 }
 
-/// The application repeats its call after the user has edited the declaration, or given it up.
+/// The application repeats its call after the user has edited or discarded the declaration.
 #[tokio::test]
 async fn a_repeated_call_undoes_nothing_that_was_written_without_the_key() {
     let farm = Farm::start().await;

@@ -1,4 +1,4 @@
-//! The outbox against the service: scenarios as lists of steps, and what is none.
+//! Tests of the outbox against the fake service: scenarios as lists of steps, and tests in Rust.
 
 pub(super) mod cases;
 mod ends;

@@ -1,4 +1,4 @@
-//! Several processes on one store, loops that are stopped, logins and networks that are gone.
+//! Several processes on one store, loops that are stopped, expired logins and lost networks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,14 +11,14 @@ use envd_sdk::Clock;
 use envd_sdk::fake::Fault;
 use equipment::refusing_address;
 
-/// A farm, and two processes.
+/// A farm with two processes.
 async fn two() -> (Farm, [Outbox; 2]) {
     let farm = Farm::start().await;
     let both = [farm.outbox(), farm.outbox()];
     (farm, both)
 }
 
-/// Holds: failure point 22: two processes, lease expired, holder frozen.
+/// Failure point 22: two processes, and the holder of an expired lease is suspended.
 #[tokio::test]
 async fn of_two_processes_one_sends_at_a_time_and_each_declaration_is_sent_once() {
     let (farm, both) = two().await;
@@ -42,14 +42,14 @@ async fn a_process_that_works_keeps_the_lease() {
     tokio::select! { biased; () = farm.delayed() => {}, _ = &mut pass => panic!("the reply is delayed") }
     for _ in 0..10 {
         farm.clock.advance(Duration::from_secs(4));
-        // The lease is prolonged.
+        // The lease is renewed.
         for _ in 0..50 {
             assert!(futures_util::poll!(&mut pass).is_pending());
             tokio::task::yield_now().await;
         }
         let (report, next) = other.passed().await.unwrap();
         assert_eq!((report.confirmed, report.requests), (0, 0));
-        // Long before its end.
+        // The lease is still far from its end.
         assert!(other.time_until(next.looks_at.unwrap()) > Duration::from_secs(7));
     }
     farm.clock.advance(MINUTE);
@@ -57,7 +57,8 @@ async fn a_process_that_works_keeps_the_lease() {
     assert_eq!((report.confirmed, farm.saves()), (1, 1), "{report}");
 }
 
-/// Another process takes the lease between what this one has read and one of its first commits: of the list, and of the mark.
+/// Another process takes the lease between a read of this one and one of its first two commits: that of the list, and that of the
+/// mark.
 #[tokio::test]
 async fn a_process_that_is_overtaken_before_it_writes_leaves_the_lease() {
     for number in [1, 2] {
@@ -99,7 +100,7 @@ async fn a_loop_that_is_stopped_leaves_its_lease_to_others() {
     handle.stop();
     within("a loop that is stopped", sending).await.unwrap();
 
-    // Another process goes on at once, and finds what was in flight.
+    // Another process continues at once, and finds the request that was under way.
     let (report, _) = other.passed().await.unwrap();
     assert_eq!((report.confirmed, report.waiting), (1, 0));
     assert!(now(&other, id).await.is_adopted);
@@ -107,7 +108,7 @@ async fn a_loop_that_is_stopped_leaves_its_lease_to_others() {
 }
 
 #[tokio::test]
-async fn a_lease_is_at_most_as_long_as_others_believe() {
+async fn a_lease_is_never_longer_than_its_limit() {
     let (farm, [outbox, other]) = two().await;
     let outbox = outbox.lease(Duration::from_secs(3_600));
     outbox.save(load(10)).await.unwrap();
@@ -120,9 +121,9 @@ async fn a_lease_is_at_most_as_long_as_others_believe() {
     frozen.abort();
 }
 
-/// Another machine's clock is behind: a second, and then hours.
+/// The clock of another machine is behind by a second, and then by hours.
 #[tokio::test]
-async fn clocks_apart_shorten_neither_looks_nor_watches() {
+async fn clock_differences_shorten_neither_waits_nor_watches() {
     let (farm, [outbox, other]) = two().await;
     let id = outbox.save(load(24)).await.unwrap().id;
     farm.fault(Fault::dropped_before().processed_after(usize::MAX));
@@ -144,13 +145,13 @@ async fn clocks_apart_shorten_neither_looks_nor_watches() {
     assert_eq!(report.late_duplicates, 1, "{report}");
 }
 
-/// Holds: failure point 9: connection refused.
+/// Failure point 9: the connection is refused.
 #[tokio::test]
-async fn without_reception_it_is_tried_again_and_nothing_is_written_each_time() {
+async fn tries_without_reception_write_nothing() {
     let farm = Farm::start().await;
     let id = farm.outbox().save(load(24)).await.unwrap().id;
     let store = farm.faulty(usize::MAX);
-    // One program that runs, and one that is started each time.
+    // One program keeps running, and another is started each time.
     let running = farm.unreachable(store.clone());
     let mut waited = Duration::ZERO;
     for _ in 0..20 {
@@ -176,7 +177,7 @@ async fn without_reception_it_is_tried_again_and_nothing_is_written_each_time() 
 }
 
 #[tokio::test]
-async fn why_no_connection_can_be_made_is_shown_at_the_failure_and_in_the_pause_after_it() {
+async fn the_cause_of_a_failed_connection_is_shown_at_once_and_in_the_pause() {
     let farm = Farm::start().await;
     let outbox = farm.refused_by(refusing_address());
     let id = outbox.save(load(24)).await.unwrap().id;
@@ -196,7 +197,7 @@ async fn why_no_connection_can_be_made_is_shown_at_the_failure_and_in_the_pause_
     assert_eq!(now(&outbox, id).await.trouble, None);
 }
 
-/// Holds: failure point 12: login dead. It stops reads and saves alike.
+/// Failure point 12: the login has expired. That stops reads and saves.
 #[tokio::test]
 async fn a_dead_login_stops_reads_and_saves_alike_and_goes_on_after_a_login() {
     for is_fresh in [false, true] {
@@ -204,7 +205,7 @@ async fn a_dead_login_stops_reads_and_saves_alike_and_goes_on_after_a_login() {
         let manager = farm.fake.token_manager().await.unwrap();
         let outbox = farm.outbox_of(manager.clone());
         if is_fresh {
-            // The list was read just before, so the save itself is refused.
+            // The list is recent, so the save itself is refused.
             outbox.save(load(1)).await.unwrap();
             farm.send(&outbox).await;
         }

@@ -1,4 +1,4 @@
-//! Settings and arguments at their limits, and a store that fails while a request is under way.
+//! Settings and arguments at their limits, and a store that fails during a request.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::tests::script::within;
 use envd_sdk::ErrorKind;
 use envd_sdk::fake::Fault;
 
-/// Holds: any `Duration` is a setting.
+/// Any `Duration` is a valid setting.
 #[tokio::test]
 async fn every_setting_takes_every_duration() {
     for time in [Duration::ZERO, Duration::from_nanos(1), Duration::MAX] {
@@ -34,9 +34,9 @@ async fn every_setting_takes_every_duration() {
     }
 }
 
-/// Holds: `adopt` takes a name that can be one; anything else is an error at once.
+/// `adopt` takes any valid id. Anything else is an error at once.
 #[tokio::test]
-async fn a_text_that_can_be_no_id_is_refused_at_once() {
+async fn an_invalid_id_is_refused_at_once() {
     let farm = Farm::start().await;
     let outbox = farm.outbox();
     let id = outbox.save(load(24)).await.unwrap().id;
@@ -53,7 +53,7 @@ async fn a_text_that_can_be_no_id_is_refused_at_once() {
     assert_eq!(adopted.unwrap().state, DeclarationState::Unconfirmed);
 }
 
-/// Holds: a commit that fails ends the run with its error, while the request under way is still waited for.
+/// A failed commit ends the run with its error, but only after the reply to the request under way.
 #[tokio::test]
 async fn a_store_that_fails_during_a_request_ends_the_run_after_its_reply() {
     for works_again in [false, true] {
@@ -68,7 +68,7 @@ async fn a_store_that_fails_during_a_request_ends_the_run_after_its_reply() {
         };
         farm.delayed().await;
         store.allow(0);
-        // Longer than a third of the lease, and shorter than the reply takes.
+        // More than a third of the lease, so it is renewed before the reply arrives.
         farm.clock.advance(Duration::from_secs(8));
         for _ in 0..50 {
             tokio::task::yield_now().await;

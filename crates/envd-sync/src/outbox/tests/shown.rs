@@ -1,4 +1,4 @@
-//! What a screen is told, what it is not, and what all of it costs.
+//! The data that a screen gets, the data that stays hidden, and the cost of many declarations.
 
 use std::fmt::Debug;
 
@@ -28,9 +28,9 @@ fn marked() -> ConsignmentInput {
     input
 }
 
-/// Holds: what is written holds personal data, and only the fields of a declaration show it.
+/// The user's text contains personal data, and only the fields of a declaration show it.
 #[tokio::test]
-async fn nothing_that_is_shown_or_told_has_what_was_written() {
+async fn debug_output_and_errors_never_contain_the_text() {
     let farm = Farm::start().await;
     let outbox = farm.outbox();
     let mut events = outbox.events();
@@ -88,12 +88,12 @@ async fn nothing_that_is_shown_or_told_has_what_was_written() {
 }
 
 #[tokio::test]
-async fn changes_that_leave_the_state_are_left_out() {
+async fn next_state_skips_changes_that_leave_the_state() {
     let farm = Farm::start().await;
     let outbox = farm.outbox();
     let (mut all, mut states) = (outbox.events(), outbox.events());
     let id = outbox.save(load(10)).await.unwrap().id;
-    // It changes, and still waits.
+    // A change that leaves the state.
     outbox.edit(id, load(11)).await.unwrap();
     farm.send(&outbox).await;
     drop(outbox);
@@ -110,7 +110,7 @@ async fn changes_that_leave_the_state_are_left_out() {
     assert!(written > seen.len(), "{written}");
 }
 
-/// Holds: late duplicates are in the events as well.
+/// Late duplicates are events too.
 #[tokio::test]
 async fn a_late_duplicate_is_an_event() {
     let farm = Farm::start().await;
@@ -126,7 +126,7 @@ async fn a_late_duplicate_is_an_event() {
     assert_eq!((told.id, told.late_duplicates.len()), (id, 1));
 }
 
-/// Holds: the file holds no token, and is its owner's alone.
+/// The file contains no token, and only its owner can read it.
 #[cfg(feature = "sqlite")]
 #[tokio::test]
 async fn the_file_holds_no_token() {
@@ -153,7 +153,8 @@ async fn the_file_holds_no_token() {
     assert!(files > 0, "what is looked through is what was written");
 }
 
-/// Holds: a wish is one commit, a calm creation two, with one for the list and one for the lease of a pass; a calm run none.
+/// A wish takes one commit, and an undisturbed creation takes two. Each pass adds one commit for the list and one for the lease. A run
+/// with nothing to do makes no commit.
 #[tokio::test]
 async fn many_waiting_declarations_are_all_confirmed_at_a_cost_in_proportion() {
     let all = u32::try_from(count(50).min(5_000)).unwrap();
@@ -161,7 +162,7 @@ async fn many_waiting_declarations_are_all_confirmed_at_a_cost_in_proportion() {
     let farm = Farm::start().await;
     let store = farm.faulty(usize::MAX);
     let outbox = farm.outbox_on(store.clone());
-    // None agrees with a record that is there.
+    // No declaration equals an existing record.
     for head in 1..=all {
         outbox.save(load(10_000 + head)).await.unwrap();
     }
@@ -170,7 +171,7 @@ async fn many_waiting_declarations_are_all_confirmed_at_a_cost_in_proportion() {
     let left = (report.confirmed, report.waiting);
     assert_eq!(left, (u64::from(all), 0), "{report}");
     assert_eq!((farm.made().len(), farm.saves()), (number, number));
-    // A save and a read each, and the list from time to time.
+    // Each declaration takes a save and a read, and the list is read from time to time.
     assert!(report.requests <= 2 * u64::from(all) + 100, "{report}");
     let commits = store.commits() - number;
     assert!(commits <= 2 * number + 10 + number / 10, "{commits}");

@@ -1,4 +1,4 @@
-//! What must hold when everything works again, for long enough.
+//! The checks at the end of a schedule, when everything has worked again for long enough.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::store::SyncStore;
 use envd_sdk::model::ConsignmentId;
 
 impl Schedule {
-    /// Everything works again, and nobody does anything but send.
+    /// Repairs everything, and then only sends.
     pub(super) async fn heal(&mut self) {
         {
             let mut world = self.world();
@@ -28,14 +28,14 @@ impl Schedule {
             self.start();
         }
         for _ in 0..8 {
-            // As each day.
+            // As at least once a day.
             self.sync_all().await;
             self.send_undisturbed().await;
             self.pass_time(4_000);
         }
         let declarations = self.declarations().await;
         check_states(&self.world().ledger, &declarations);
-        // Late duplicates are looked for each hour. What was listed late is found by a full walk.
+        // Late duplicates are searched for once an hour. A full walk finds records that were listed late.
         self.pass_time(2 * 3_600);
         self.sync_all().await;
         self.send_undisturbed().await;
@@ -53,7 +53,7 @@ impl Schedule {
         let replica = self.processes[0].outbox.replica().clone();
         let number = self.processes[0].number;
         self.spawn(number, false, async move {
-            // A pause that the service asked for may not be over.
+            // A pause that the service asked for may not have ended.
             let _ = replica.sync_full().await;
         });
         self.let_it_end();
@@ -94,7 +94,7 @@ impl Schedule {
             .collect()
     }
 
-    /// Nothing is kept of what is not needed any more.
+    /// Checks that the changes kept for searches are released.
     async fn check_documents(&mut self) {
         let declarations = self.declarations().await;
         let is_open = declarations.values().any(|one| !one.state.is_final());
@@ -103,7 +103,8 @@ impl Schedule {
     }
 }
 
-/// Each declaration is at its end, or in a state that says why not; none is lost, and a record belongs to one.
+/// Checks that each declaration has ended or has a state that explains why not, that none is lost, and that each record belongs to
+/// one.
 fn check_states(ledger: &Ledger, declarations: &BTreeMap<u64, Declaration>) {
     for id in &ledger.acknowledged {
         let is_removed = ledger.laws.pruned.contains(id);
@@ -123,7 +124,7 @@ fn check_states(ledger: &Ledger, declarations: &BTreeMap<u64, Declaration>) {
     }
 }
 
-/// Late duplicates are reported.
+/// Checks that late duplicates are reported.
 fn check_duplicates(world: &World, one: &Declaration, declarations: &BTreeMap<u64, Declaration>) {
     let is_confirmed = |one: &Declaration| one.state == DeclarationState::Confirmed;
     let World {
@@ -133,13 +134,13 @@ fn check_duplicates(world: &World, one: &Declaration, declarations: &BTreeMap<u6
         return;
     }
     let author = Author::Row(one.id.0);
-    // A person may have taken it for that of another declaration.
+    // The user may have adopted it for another declaration.
     let is_of_another = |id: &str| {
         let mut others = declarations.values().filter(|other| is_confirmed(other));
         others.any(|other| other.consignment.as_ref().map(ConsignmentId::as_str) == Some(id))
     };
-    // Clocks that are apart end the watch early. A twin that agrees wholly and appears while the creation is in doubt explains it.
-    // Where its own record is gone, the stray is the only one.
+    // If clocks differ, the watch ends early. If an equal record of another user appears while the creation is in doubt, it explains
+    // that creation. If the row's own record is gone, the late record is the only one.
     let is_own = |id: &ConsignmentId| {
         let own = &service.records[id.as_str()];
         own.maker() == author && !own.is_deleted
@@ -152,7 +153,7 @@ fn check_duplicates(world: &World, one: &Declaration, declarations: &BTreeMap<u6
             && !ledger.laws.is_rivalled(service, one.id.0, record)
     });
     let strays: Vec<&String> = strays.map(|(id, _)| id).collect();
-    // Instead of one, a twin of it may have been.
+    // An equal record of another user may have been reported instead.
     assert!(
         !is_watched || strays.len() <= one.late_duplicates.len(),
         "{strays:?} of {one:?} are not reported: {:?}",
@@ -165,7 +166,7 @@ impl World {
         let ledger = &self.ledger;
         ledger.laws.check_end(&self.service, ledger.has_lag);
         for (id, record) in &self.service.records {
-            // An update that a person has agreed to leaves a submitted record submitted: that is not a second submit.
+            // An update of a submitted record, with the user's consent, leaves it submitted. That is not a second submit.
             let mut was_submitted = false;
             let mut submitted = 0;
             for version in &record.versions {

@@ -1,6 +1,6 @@
-//! The laws of the outbox, and what they remember: what the person wrote, saw and agreed to. They follow from what is promised, not
-//! from the code, and judge the rows that are committed, the requests that are sent, and what the service carries out. The random
-//! schedules of the pure functions and those of the loop share them.
+//! The laws of the outbox, and the history they need: the texts that the user wrote, saw and agreed to. The laws follow from the
+//! promises, not from the code. They check each row that is committed, each request that is sent, and each change that the service
+//! carries out. The random schedules of the pure functions and those of the loop share them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Arguments;
@@ -14,29 +14,29 @@ use crate::outbox::compare::ServiceRecord;
 use crate::outbox::decision::Decision;
 use crate::outbox::row::{ChangeRequest, Listing, Question, Row, RowState, Text, Wish};
 
-/// What the person did about a row in one copy of the store, and what became of it.
+/// The user's calls about a row in one copy of the store, and their effects.
 #[derive(Clone, Debug, Default)]
 struct Doings {
-    /// How many versions of each record the person saw.
+    /// The number of versions of each record that the user saw.
     seen: BTreeMap<String, usize>,
-    /// What the person agreed to change although it is no draft.
+    /// The contents that the user agreed to change although they are not drafts.
     agreed: BTreeSet<Leaves>,
-    /// Records that the person named as the declaration.
+    /// The records that the user named as the declaration.
     named: BTreeSet<String>,
     given: BTreeSet<Text>,
     /// Texts that an edit of the row replaced before they were sent.
     replaced: BTreeSet<Text>,
     wants_submit: bool,
     wants_delete: bool,
-    /// What the copy showed when the row was written, or before the first creation without a clear answer.
+    /// The records in the replica when the row was written, or before the first creation without a clear answer.
     copy: BTreeSet<String>,
-    /// How many lists had begun when the person wrote last.
+    /// The number of lists that had started at the user's last call.
     written: u64,
-    /// When the first request without a clear answer was sent, and how many looks had begun when the last one was.
+    /// When the first request without a clear answer was sent, and the number of lists that had started when the last one was.
     doubt: Option<(u64, u64)>,
     unclear_since: Option<u64>,
     is_decided: bool,
-    /// The record that the row had last.
+    /// The last record of the row.
     record: Option<String>,
 }
 
@@ -48,20 +48,20 @@ impl Doings {
     }
 }
 
-/// A request, and what was known when it was marked.
+/// A request, and the knowledge of its program when it was marked.
 #[derive(Clone, Debug)]
 pub(super) struct Flight {
     pub(super) row: u64,
     pub(super) request: ChangeRequest,
-    /// What is sent of it; `None`: a delete.
+    /// The input that is sent; `None`: a delete.
     pub(super) body: Option<Value>,
-    /// How many versions of the record the program had read.
+    /// The number of versions of the record that the program had read.
     read: usize,
     doings: Doings,
 }
 
 impl Flight {
-    /// The text is saved, and the status is not.
+    /// If `is_draft`, the service saves the text but not the status.
     pub(super) fn saved(mut self, is_draft: bool) -> Self {
         if let (true, ChangeRequest::Submit(id, text)) = (is_draft, &self.request) {
             self.request = ChangeRequest::Update(id.clone(), text.clone());
@@ -73,35 +73,35 @@ impl Flight {
     }
 }
 
-/// What a copy of the store commits.
+/// A commit of a row to one copy of the store.
 pub(super) struct Commit<'a> {
     pub(super) store: usize,
     pub(super) row: &'a Row,
-    /// What the person does with it, if it is the person.
+    /// The user's call that caused the commit, if any.
     pub(super) act: Option<&'a RowEvent>,
-    /// The ids of the records that the copy of the list shows.
+    /// The ids of the records that the replica lists.
     pub(super) copy: BTreeSet<String>,
-    /// How many versions of the row's record the program has read.
+    /// The number of versions of the row's record that the program has read.
     pub(super) read: usize,
 }
 
 pub(super) struct Laws {
-    /// How a moment is written in a record.
+    /// The form of times in records.
     date: fn(u64) -> String,
-    /// As they were committed last, by copy of the store.
+    /// The last committed rows, by copy of the store.
     pub(super) rows: BTreeMap<(usize, u64), Row>,
-    /// Those that a store has forgotten at their end.
+    /// The rows that were pruned.
     pub(super) pruned: BTreeSet<u64>,
     doings: BTreeMap<(usize, u64), Doings>,
-    /// Lists that began, of any copy.
+    /// The number of lists that started in any copy of the store.
     begun: u64,
-    /// The lists that ended: of which copy, which number they began with, and after which event of the service.
+    /// The complete lists: the copy of the store, the number at the start, and the last event of the service before it.
     looks: Vec<(usize, u64, u64)>,
 }
 
 type Leaves = BTreeMap<String, String>;
 
-/// How a record agrees with a text, read by leaves.
+/// How a record agrees with a text, leaf by leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Agreement {
     Whole,
@@ -110,7 +110,7 @@ enum Agreement {
     No,
 }
 
-/// Texts that mean the same in the forms of a service.
+/// Whether two texts are forms of the same value to the service.
 pub(super) fn same_text(sent: &str, read: &str) -> bool {
     let day = |text: &str| {
         let is_instant = text.ends_with("T00:00:00.000Z");
@@ -123,7 +123,7 @@ fn same(one: &str, other: &str) -> bool {
     same_text(one.trim(), other.trim())
 }
 
-/// The leaves of a record by path, as the laws compare them.
+/// The leaves of a record by path, in the form in which the laws compare them.
 fn leaves(value: &Value) -> Leaves {
     fn walk(found: &mut Leaves, path: &str, value: &Value) {
         match value {
@@ -155,7 +155,7 @@ fn leaves(value: &Value) -> Leaves {
 fn agreement(service: &Service, text: &Text, record: &Value) -> Agreement {
     let (text, mut read) = (leaves(&text.value()), leaves(record));
     read.remove("/status");
-    // What the service fills in is nobody's.
+    // Fields that the service fills in have no author.
     if service.habits.fills && !text.contains_key("/destination/name") {
         read.remove("/destination/name");
     }
@@ -175,7 +175,7 @@ fn agreement(service: &Service, text: &Text, record: &Value) -> Agreement {
     }
 }
 
-/// Whether a version of a record agrees wholly with one of the texts.
+/// Whether a version of a record agrees completely with one of the texts.
 fn is_whole<'a>(
     service: &Service,
     version: &Version,
@@ -209,7 +209,7 @@ impl Laws {
         self.rows.keys().any(|(store, _)| *store == 1)
     }
 
-    /// The store is copied.
+    /// Records that the store was copied.
     #[allow(dead_code)] // OK because only the schedules of the pure functions copy one.
     pub(super) fn copied(&mut self) {
         let doings = self.doings.clone().into_iter();
@@ -228,25 +228,25 @@ impl Laws {
         others.map(|(_, row)| row)
     }
 
-    /// A list begins now.
+    /// Counts a list that starts now.
     pub(super) fn list_begins(&mut self) -> u64 {
         self.begun += 1;
         self.begun
     }
 
-    /// A list that began with this number, after this event of the service, was read to its end.
+    /// Records a list that was read to its end. It started with this number, after this event of the service.
     pub(super) fn listed(&mut self, store: usize, begun: u64, event: u64) {
         self.looks.push((store, begun, event));
     }
 
-    /// Which version of its record this is.
+    /// The index of this version of its record.
     fn version(&self, service: &Service, record: &ServiceRecord) -> usize {
         let mut versions = service.records[&record.id].versions.iter();
         let is_shown = |version: &Version| (self.date)(version.at) == record.updated_at;
         versions.position(is_shown).unwrap()
     }
 
-    /// A record that was named by its id alone may be as it likes.
+    /// Records that the user saw a record. A record known only by its id counts as seen in every version.
     fn saw(&mut self, service: &Service, key: (usize, u64), record: &ServiceRecord) {
         let version = match record.updated_at.as_str() {
             "" => usize::MAX,
@@ -257,7 +257,7 @@ impl Laws {
         *seen = version.max(*seen);
     }
 
-    /// A row is committed. What was marked is sent.
+    /// Checks a commit of a row. Returns the request if it was marked.
     pub(super) fn committed(&mut self, service: &Service, commit: &Commit<'_>) -> Option<Flight> {
         let &Commit { store, row, .. } = commit;
         let (id, key) = (row.id, (store, row.id));
@@ -304,7 +304,7 @@ impl Laws {
         }
         self.check_patience(service.now, key, &before, &events, row);
         if events.contains(&"applied") && before.record.is_none() && before.adopt.is_none() {
-            // Not the reply to what was sent.
+            // Only if it is not from the reply to a request.
             if before.state != RowState::Sending {
                 self.check_adopted(service, key, &before, row);
             }
@@ -323,7 +323,7 @@ impl Laws {
         (events == ["marked"]).then(|| self.marked(service, commit, &before, &sent.request))
     }
 
-    /// What was marked goes.
+    /// Checks a marked request, and returns it for sending.
     fn marked(
         &mut self,
         service: &Service,
@@ -400,7 +400,7 @@ impl Laws {
             let since = |look: &&(usize, u64, u64)| look.0 == store && look.1 > since;
             self.looks.iter().filter(since).count()
         };
-        // A request without a clear answer is looked for twice.
+        // A request without a clear answer must be searched for twice.
         let is_early = doings.doubt.is_some_and(|(_, begun)| looks(begun) < 2);
         forbid(
             is_early || looks(doings.written) == 0,
@@ -439,7 +439,7 @@ impl Laws {
                 && !row.duplicates.contains(other)
                 && !kept.versions.iter().any(is_of_website);
             let is_anothers = kept.created_by == "pat" && !service.habits.hides_author;
-            // Whatever was read of it.
+            // Any version may have been read.
             let may_be = |version: &Version| {
                 let agreements = texts
                     .iter()
@@ -474,7 +474,7 @@ impl Laws {
             };
             let is_duplicate = (kept.maker() == Author::Row(row.id)
                 || kept.versions.iter().any(is_twin))
-                // Where none is wanted, each is one too many.
+                // If the user wants no record, every record is surplus.
                 && (row.wish == Wish::Delete
                     || row.state == RowState::Discarded
                     || row.record.as_ref().is_none_or(is_there))
@@ -486,7 +486,7 @@ impl Laws {
         }
     }
 
-    /// What the row alone has written, and the person has seen nowhere else, is no question.
+    /// A state that only this row has written, and that the user has not seen elsewhere, must not become a question.
     fn check_question(
         &self,
         service: &Service,
@@ -497,10 +497,10 @@ impl Laws {
         let (kept, doings) = (&service.records[&read.id], &self.doings[&key]);
         let is_own = |version: &Version| version.author == Author::Row(row.id);
         let versions = &kept.versions[..=self.version(service, read)];
-        // What was lost may arrive over what was sent after it.
+        // A lost change may arrive later and overwrite a newer one.
         let was_lost = row.history.iter().any(|one| one.event == "doubt");
         let is_known = versions.iter().all(is_own) && !was_lost && !self.is_copied();
-        // What the service does to fields by itself is known after two replies.
+        // The changes that the service makes to fields are known only after two replies.
         let is_plain = !service.habits.fills && !service.habits.replies_briefly;
         let is_only = !doings.is_decided && !doings.seen.contains_key(&read.id);
         forbid(
@@ -509,7 +509,7 @@ impl Laws {
         );
     }
 
-    /// A person is asked only after a day without a usable answer, or six resends.
+    /// The user is asked only after a day without a usable answer, or after six resends.
     fn check_patience(
         &mut self,
         now: u64,
@@ -519,7 +519,7 @@ impl Laws {
         row: &Row,
     ) {
         let begun = self.begun;
-        // The day is one of the clock of the program.
+        // The day is measured on the clock of the program.
         let now = row.history.last().map_or(now, |last| last.at);
         let doings = self.of(key.0, key.1);
         doings.record = row.record.clone().or(doings.record.take());
@@ -544,7 +544,7 @@ impl Laws {
         );
     }
 
-    /// A row took a record for its own.
+    /// A row may adopt only a record that it created, or an indistinguishable one.
     fn check_adopted(&self, service: &Service, key: (usize, u64), before: &Row, row: &Row) {
         let Some(id) = &row.record else {
             return;
@@ -555,14 +555,14 @@ impl Laws {
         let is_ours = match kept.maker() {
             Author::Row(maker) if maker == before.id || self.is_copied() => true,
             Author::Row(maker) => {
-                // That row has a twin of somebody else in its place, so two identical loads have one record each.
+                // The other row has adopted an equal record of another user, so two identical loads still have one record each.
                 let has_another = |own: &String| service.records[own].maker() != kept.maker();
                 let place = self.rows.get(&(key.0, maker));
                 let place = place.and_then(|row| row.record.as_ref());
                 versions.any(|version| is_whole(service, version, &doubt.texts))
                     && place.is_some_and(has_another)
             }
-            // A twin that agrees wholly and appears while ours is in doubt is not told apart.
+            // An equal record of another user cannot be told apart if it appears while the creation is in doubt.
             Author::Website => {
                 let is_later = |version: &Version| (self.date)(version.at) > doubt.listed.latest;
                 let has_appeared = !self.doings[&key].copy.contains(id);
@@ -580,7 +580,7 @@ impl Laws {
         );
     }
 
-    /// `base`: the record, on another screen.
+    /// Checks the effect of a wish. `base`: the record, if another screen edited it.
     fn wished(
         &mut self,
         service: &Service,
@@ -596,7 +596,7 @@ impl Laws {
             format_args!("a wish touches what is under way: {row:?}"),
         );
         let is_submitted = match intent {
-            // A wish that was met says nothing about the next one.
+            // A fulfilled wish does not affect the next one.
             Intent::Save(_) => {
                 let is_first = row.first.is_some() && row.first != before.first;
                 let is_kept = before.state != RowState::Confirmed && !is_first;
@@ -646,7 +646,7 @@ impl Laws {
         doings
             .named
             .extend(base.map(|base| base.id.clone()).filter(is_of_another));
-        // What another screen showed counts once nothing else waits; an edit of the row answers a question.
+        // The record that another screen showed counts as seen once nothing else waits. An edit of the row answers its question.
         let seen = match (base, &before.state, &row.state) {
             (Some(base), ..) => {
                 let is_first = is_at_rest || before.base.is_none() || is_deleted;
@@ -681,7 +681,7 @@ impl Laws {
                     self.of(key.0, key.1).agreed.insert(agreed);
                 }
             }
-            // It is made again, after a new look.
+            // The record is created again, after a new search.
             (Decision::KeepMine, RowState::Asked(Question::Gone)) => {
                 self.of(key.0, key.1).copy.clone_from(&commit.copy);
             }
@@ -694,7 +694,7 @@ impl Laws {
         }
     }
 
-    /// Whether another row may have made the record for all that the outbox knows, and a person is asked about that row.
+    /// True if another row, currently waiting for a decision, may have created this record.
     pub(super) fn is_rivalled(&self, service: &Service, row: u64, record: &Record) -> bool {
         let is_asked = |other: &&Row| matches!(other.state, RowState::Asked(_));
         let asked = self.others(0, row).filter(is_asked);
@@ -703,12 +703,12 @@ impl Laws {
         is_whole(service, first, texts)
     }
 
-    /// Whether the person has decided about a row.
+    /// Whether the user has decided about a row.
     pub(super) fn is_decided(&self, row: u64) -> bool {
         self.doings[&(0, row)].is_decided
     }
 
-    /// All is over: what is confirmed is met. `has_lag`: what is not listed yet may pass for deleted.
+    /// Checks at the end that every confirmed wish is fulfilled. `has_lag`: an unlisted record may be mistaken for a deleted one.
     pub(super) fn check_end(&self, service: &Service, has_lag: bool) {
         for row in self
             .rows
@@ -736,7 +736,7 @@ impl Laws {
     }
 }
 
-/// The service carries a request out now.
+/// Lets the service carry out a request, and checks the change.
 pub(super) fn carry_out(service: &mut Service, flight: &Flight) -> Outcome {
     note(|| {
         format!(
@@ -761,7 +761,7 @@ pub(super) fn carry_out(service: &mut Service, flight: &Flight) -> Outcome {
     outcome
 }
 
-/// What a request changes is a draft that was read, and ours if it submits it.
+/// Checks that a request changes only a draft that was read, and submits only our own record.
 fn check_change(service: &Service, flight: &Flight) {
     let (row, request, doings) = (flight.row, &flight.request, &flight.doings);
     let records = &service.records;
@@ -770,7 +770,7 @@ fn check_change(service: &Service, flight: &Flight) {
     };
     let is_ours = matches!(kept.maker(), Author::Row(_)) || doings.named.contains(id);
     if matches!(request, ChangeRequest::Submit(..)) && !is_ours {
-        // A twin that agrees wholly is not told apart.
+        // An equal record of another user cannot be told apart.
         let is_twin = |version: &Version| is_whole(service, version, &doings.given);
         forbid(
             !kept.versions.iter().any(is_twin),
@@ -791,7 +791,7 @@ fn check_change(service: &Service, flight: &Flight) {
     );
 }
 
-/// What the service kept before a request of ours, and after it.
+/// Checks that a request loses no value of another user, given the record before and after it.
 fn check_loss(before: &Record, after: &Record, flight: &Flight, service: &Service) {
     let (row, request, doings) = (flight.row, &flight.request, &flight.doings);
     let id = request.record().unwrap_or_default();
@@ -809,7 +809,7 @@ fn check_loss(before: &Record, after: &Record, flight: &Flight, service: &Servic
     let paths: BTreeSet<&String> = last.keys().chain(now.keys()).collect();
     for path in paths {
         let value = last.get(path);
-        // What was there first has its author, too.
+        // Values of the first version have an author too.
         let is_change = |at: &usize| versions[*at].get(path) != versions[at - 1].get(path);
         let changed = (1..versions.len()).rev().find(is_change);
         let Some(wrote) = changed.or(value.is_some().then_some(0)) else {
@@ -821,7 +821,7 @@ fn check_loss(before: &Record, after: &Record, flight: &Flight, service: &Servic
             (Some(given), Some(value)) => same(given, value),
             (given, value) => given.is_none() && value.is_none(),
         });
-        // What the person saw is there again.
+        // A value that the user saw is back.
         let mut saw = versions[..seen].iter();
         let is_back = saw.any(|version| version.get(path) == value);
         let is_filled = service.habits.fills && path == "/destination/name";
@@ -836,7 +836,7 @@ fn check_loss(before: &Record, after: &Record, flight: &Flight, service: &Servic
     }
 }
 
-/// Two edits in one row: neither is lost.
+/// Checks that neither of two edits of one row is lost.
 fn check_merge(before: &Row, row: &Row, text: &Text, base: &ServiceRecord) {
     let (Some(old), Some(new)) = (before.wish.text(), row.wish.text()) else {
         return;
@@ -865,8 +865,8 @@ fn check_merge(before: &Row, row: &Row, text: &Text, base: &ServiceRecord) {
     );
 }
 
-/// Whether the record had each field of the text, and the status. Not in one version: a change that somebody else made as well is
-/// there, too.
+/// Whether the record had each field of the text, and the status, at some time. They may be in different versions, because another
+/// user may have made the same change.
 fn has_version(kept: &Record, text: &Text, status: Option<&str>) -> bool {
     let versions = kept.versions.iter();
     let versions: Vec<_> = versions.map(|version| leaves(&version.value)).collect();

@@ -1,5 +1,5 @@
-//! What the programs do, as the laws take it: rows that are written, lists and records that are read, and changes that are sent, each
-//! of which was marked before.
+//! Records the programs' work for the laws: the rows they write, the lists and records they read, and the changes they send. Checks
+//! that each change was marked before.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -13,30 +13,30 @@ use super::service::date;
 use crate::outbox::apply::{Intent, RowEvent};
 use crate::outbox::row::{ChangeRequest, Limit, Row};
 
-/// What a process has done last.
+/// The recent work of a process.
 #[derive(Default)]
 struct Doings {
-    /// What goes next, and until when.
+    /// The marked change that is sent next, and its limit.
     mark: Option<(Flight, Option<Limit>)>,
-    /// The versions of the records that it read since its last change.
+    /// The version of each record that it has read since its last change.
     reads: HashMap<String, usize>,
-    /// The number of the walk that it makes, and the event before it.
+    /// The number of the list that it is reading, and the last event before that list.
     walk: Option<(u64, u64)>,
 }
 
 pub(super) struct Ledger {
     pub(super) laws: Laws,
-    /// What the person is doing, and has not written.
+    /// The user's current call, until it is written.
     pub(super) act: Option<RowEvent>,
-    /// Rows that the person knows: their calls returned.
+    /// The rows that the user knows, because the calls that wrote them returned.
     pub(super) acknowledged: BTreeSet<u64>,
     pub(super) settle: u64,
-    /// New records were not listed at once.
+    /// Whether new records may be missing from lists at first.
     pub(super) has_lag: bool,
-    /// By how much the clocks of the processes were set in all, in seconds.
+    /// The sum of all clock changes of the processes, in seconds.
     pub(super) skew: u64,
     doings: HashMap<usize, Doings>,
-    /// When a creation was sent last, unless an answer or a person says that it is not under way.
+    /// When a row last sent a creation. Removed when an answer or the user says that it is not under way.
     departed: BTreeMap<u64, u64>,
 }
 
@@ -70,13 +70,13 @@ impl Ledger {
         reads.insert(id.to_owned(), versions);
     }
 
-    /// The rows that the person knows.
+    /// The rows that the user knows.
     pub(super) fn known(&self) -> Vec<&Row> {
         let ids = self.acknowledged.iter();
         ids.filter_map(|id| self.laws.rows.get(&(0, *id))).collect()
     }
 
-    /// A row was written, when the copy showed these records.
+    /// Records that a row was written while the replica listed these records.
     pub(super) fn written(
         &mut self,
         process: usize,
@@ -96,7 +96,7 @@ impl Ledger {
         if let Some(RowEvent::Wished { intent, base, .. }) = &mut act
             && let (Intent::Delete, Some(base)) = (intent, base)
         {
-            // The copy shows what the person saw.
+            // The user saw what the local copy showed.
             base.updated_at = row.seen_at.clone().unwrap_or_default();
         }
         if act.is_some() {
@@ -118,7 +118,7 @@ impl Ledger {
         }
     }
 
-    /// The records of the rows but one.
+    /// The records of all rows except this one.
     pub(super) fn records_of_others(&self, row: u64) -> Vec<String> {
         let own = self.laws.rows[&(0, row)].record.as_ref();
         let others = self.laws.rows.values().filter(|other| other.id != row);
@@ -126,7 +126,7 @@ impl Ledger {
         records.filter(|record| own != Some(record)).collect()
     }
 
-    /// The service does not carry a change out, and its program hears so.
+    /// Records that the service did not carry out a change, and that its program knows.
     pub(super) fn turned_down(&mut self, row: u64) {
         self.departed.remove(&row);
     }
@@ -166,7 +166,7 @@ impl Ledger {
         );
         if request.record().is_none() {
             let sent = self.departed.insert(row, service.now);
-            // Clocks that are far apart leave nothing of it.
+            // Clocks that are far apart void this check.
             let is_settled = |sent: u64| service.now + self.skew >= sent + self.settle;
             assert!(
                 self.skew > 1_800 || sent.is_none_or(is_settled),

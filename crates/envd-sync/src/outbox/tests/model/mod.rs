@@ -1,5 +1,5 @@
-//! Random schedules of the loop, its store and the SDK against a plain model of the service and the network. The laws, the person and
-//! the website are those of the schedules of the pure functions, in `tests/one_row`.
+//! Random schedules of the loop, its store and the SDK against a plain model of the service and the network. The laws, the user and
+//! the website are shared with the schedules of the pure functions in `tests/one_row`.
 
 mod ending;
 mod laws;

@@ -1,4 +1,4 @@
-//! What becomes of requests: answered, refused, lost before or after they are carried out, or carried out late.
+//! The fate of requests: answered, refused, lost before or after they are carried out, or carried out late.
 
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex};
@@ -24,13 +24,13 @@ pub(super) struct World {
     pub(super) service: Service,
     pub(super) ledger: Ledger,
     pub(super) random: fastrand::Rng,
-    /// Of 100 requests so many fail in some way.
+    /// The percentage of requests that fail in some way.
     pub(super) trouble: u8,
     pub(super) is_offline: bool,
     pub(super) login_is_dead: bool,
-    /// Changes that the service carries out later, and when.
+    /// Changes that the service carries out later, with their times.
     pub(super) late: Vec<(u64, Flight)>,
-    /// Texts that were sent, for twins.
+    /// The texts that were sent. The website creates equal records from them.
     texts: Vec<Value>,
 }
 
@@ -45,11 +45,11 @@ pub(super) enum Fate {
     LostAfter,
     /// The connection is lost, and the service carries it out later.
     Late(u64),
-    /// Carried out or not, and then a reply that does not say so.
+    /// Carried out or not, and answered with a reply that does not say so.
     Failed(bool, u8),
-    /// Carried out, and the reply shows the record of another row.
+    /// Carried out, but the reply shows the record of another row.
     OtherRecord,
-    /// The text is saved, and the status is not.
+    /// The text is saved, but not the status.
     Draft,
     Refused,
     TooMany,
@@ -67,7 +67,7 @@ pub(super) fn network(world: &Shared, process: usize, clock: &Clock) -> InProces
     })
 }
 
-/// A change that its program gives up, by ending, before the service has it may still be on its way.
+/// A change that is dropped because its program ends. It may still be on its way to the service.
 struct OnTheWay {
     world: Shared,
     change: Option<Flight>,
@@ -92,7 +92,7 @@ impl Drop for OnTheWay {
     }
 }
 
-/// An await point at which other programs go on.
+/// An await point at which other programs may continue.
 pub(super) async fn pause() {
     let mut is_over = false;
     poll_fn(|context| {
@@ -187,7 +187,7 @@ impl World {
         }
     }
 
-    /// Checks a request that a program begins to send.
+    /// Checks a request that a program starts to send.
     fn departs(
         &mut self,
         process: usize,
@@ -273,7 +273,7 @@ impl World {
         }
     }
 
-    /// Somebody is quick, before the reply arrives, or before it is read after that.
+    /// Another user may change something right after the change, before its reply arrives or before the record is read.
     fn website_is_quick(&mut self) {
         if self.random.u8(..12) == 0 {
             self.website();
@@ -284,7 +284,7 @@ impl World {
         website(&mut self.random, &mut self.service, &self.texts);
     }
 
-    /// Carries out what has arrived late by now.
+    /// Carries out the late changes that have arrived by now.
     pub(super) fn arrive_late(&mut self) {
         let now = self.service.now;
         let late: Vec<_> = self.late.extract_if(.., |(at, _)| *at <= now).collect();

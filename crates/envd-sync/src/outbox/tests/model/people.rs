@@ -1,4 +1,4 @@
-//! What the person does to the outbox, and others on the website: in any order, as they like.
+//! Random calls of the user to the outbox, and random changes by others on the website.
 
 use equipment::plain_service::{Author, Habits, Record, Service};
 use equipment::schedules::note;
@@ -10,7 +10,7 @@ use crate::outbox::compare::ServiceRecord;
 use crate::outbox::decision::Decision;
 use crate::outbox::row::{ChangeRequest, Limit, Row, RowState, Text};
 
-/// The movement date of a declaration that is in time.
+/// A movement date that is not too late.
 const DATE: &str = "2027-06-01";
 
 pub(super) fn chance(random: &mut Rng, of_100: u8) -> bool {
@@ -21,7 +21,7 @@ pub(super) fn any<T: Clone>(random: &mut Rng, of: &[T]) -> Option<T> {
     random.choice(of).cloned()
 }
 
-/// What the service does or not.
+/// Random habits of the service.
 pub(super) fn habits(random: &mut Rng) -> Habits {
     let mut of_100 = |part| chance(random, part);
     Habits {
@@ -40,7 +40,7 @@ pub(super) fn habits(random: &mut Rng) -> Habits {
     }
 }
 
-/// A load. Few differ, so that many are identical.
+/// A random text from few variants, so that many are identical.
 fn content(random: &mut Rng) -> Value {
     let time = ["05:15", "06:30"][random.usize(..2)];
     let answer = ["Yes", "2021"][random.usize(..2)];
@@ -63,7 +63,7 @@ fn content(random: &mut Rng) -> Value {
     content
 }
 
-/// Changes a field of a text, and may sign it anew.
+/// Changes a field of a text, and may sign it again.
 fn change(random: &mut Rng, text: &mut Value) {
     let mut date = DATE;
     let one = random.usize(..3);
@@ -84,7 +84,7 @@ fn change(random: &mut Rng, text: &mut Value) {
     text["movementDate"] = date.into();
 }
 
-/// What the person's wish is about.
+/// The subject of the user's call.
 #[derive(Clone, Debug)]
 pub(super) enum About {
     New,
@@ -92,7 +92,7 @@ pub(super) enum About {
     Record(ServiceRecord),
 }
 
-/// What the person does next, given the rows that the person knows.
+/// The user's next call, about the rows that the user knows.
 pub(super) fn next_act(
     random: &mut Rng,
     service: &Service,
@@ -139,7 +139,7 @@ pub(super) fn next_act(
         10 => (About::Row(row?.id), Intent::Delete),
         _ => {
             let mut record = record?;
-            // The copy may show no more than when it was changed.
+            // The local copy may have only the time of the last change.
             if random.bool() {
                 record.fields = Value::Null;
             }
@@ -167,7 +167,7 @@ fn saved(text: Text, is_submitted: bool) -> Intent {
     }
 }
 
-/// Decides about a row that needs it, or waits, whether that fits or not.
+/// Decides about a row that has a question or is in doubt. The decision need not fit.
 fn decision(random: &mut Rng, service: &Service, rows: &[&Row]) -> Option<(u64, Decision)> {
     let is_undecided = |row: &&&Row| match row.state {
         RowState::Asked(_) | RowState::Refused => true,
@@ -195,7 +195,7 @@ fn decision(random: &mut Rng, service: &Service, rows: &[&Row]) -> Option<(u64, 
     Some((row.id, decision))
 }
 
-/// The fields of a record as they are shown.
+/// The fields of a record, as the service shows them.
 pub(super) fn shown_fields(service: &Service, id: &str) -> Value {
     let mut fields = service.records[id].last().value.clone();
     let date = fields["movementDate"].as_str().unwrap_or_default();
@@ -210,12 +210,12 @@ pub(super) fn records(service: &Service, which: impl Fn(&Record) -> bool) -> Vec
     records.map(|(id, _)| id.clone()).collect()
 }
 
-/// Somebody else works on the website, also with texts that the outbox has sent.
+/// Another user works on the website, and may use texts that the outbox has sent.
 pub(super) fn website(random: &mut Rng, service: &mut Service, sent: &[Value]) {
     let what = random.u8(..20);
     if what < 10 {
         let ids = records(service, |kept| !kept.is_deleted);
-        // What was made last is what others most likely look at, before its reply is there.
+        // Others often look at the newest record, even before the reply to its creation arrives.
         let newest = ids.last().filter(|_| random.u8(..3) == 0).cloned();
         let Some(id) = newest.or_else(|| any(random, &ids)) else {
             return;
@@ -249,7 +249,7 @@ pub(super) fn website(random: &mut Rng, service: &mut Service, sent: &[Value]) {
     service.insert(Author::Website, made);
 }
 
-/// A change of one field of a record, also in its form alone.
+/// A change of one field of a record, or only of its form.
 fn edit_of(random: &mut Rng, record: &Record) -> Value {
     let name = &record.last().value["origin"]["name"];
     let name = name.as_str().unwrap_or("Sample Downs");
@@ -271,7 +271,7 @@ fn edit_of(random: &mut Rng, record: &Record) -> Value {
     }
 }
 
-/// A colleague writes the load of a creation that was lost, and more than was sent.
+/// A colleague creates the same load as a lost creation, with one more field.
 pub(super) fn colleague(random: &mut Rng, service: &mut Service, lost: &ChangeRequest) {
     if let (ChangeRequest::Create(text), true) = (lost, chance(random, 20)) {
         let mut twin = text.value();

@@ -1,4 +1,4 @@
-//! One process: its store, which it may be killed at, and its outbox.
+//! One process: its outbox, and its store, at which it may be killed.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@ use crate::tests::replies::client_of;
 use envd_sdk::Clock;
 use envd_sdk::auth::AccessToken;
 
-/// What happens at a write, by its number.
+/// An interruption at the commit with this number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AtCommit {
     Nothing,
@@ -29,13 +29,13 @@ pub(super) struct Process {
     pub(super) clock: Clock,
     pub(super) outbox: Outbox,
     pub(super) store: ProcessStore,
-    /// Its programs do nothing for so many steps.
+    /// The number of steps for which its programs do nothing.
     pub(super) frozen: usize,
 }
 
 pub(super) const ACCOUNT: &str = "envd-1";
 
-/// How the outboxes of a schedule are set.
+/// The settings of all outboxes in a schedule.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settings {
     pub(super) settle: u64,
@@ -70,7 +70,7 @@ impl Process {
     }
 }
 
-/// A replica over the network of a process.
+/// A replica that uses the network of a process.
 pub(super) fn replica(
     number: usize,
     world: &Shared,
@@ -93,7 +93,7 @@ pub(super) fn replica(
     Replica::new(&client.account(ACCOUNT), store.clone()).page_size(settings.page_size)
 }
 
-/// The store as one process has it. Each call is an await point.
+/// The store of one process. Each call is an await point.
 #[derive(Clone)]
 pub(super) struct ProcessStore {
     number: usize,
@@ -116,7 +116,7 @@ impl ProcessStore {
         }
     }
 
-    /// From the next write on, numbers count anew.
+    /// Sets the next interruption. Commits are counted from now on.
     pub(super) fn interrupt(&self, at_commit: AtCommit) {
         self.commits.store(0, Ordering::SeqCst);
         *self.at_commit.lock().unwrap() = at_commit;
@@ -131,7 +131,7 @@ impl ProcessStore {
         std::future::pending::<()>().await;
     }
 
-    /// Judges the rows that were written.
+    /// Checks the rows that were written.
     async fn check(&self, batch: &Batch) {
         let is_written = |id: &str| {
             let mut written = batch.documents.iter().filter(|(_, text)| text.is_some());

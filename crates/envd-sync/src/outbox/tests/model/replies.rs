@@ -1,4 +1,4 @@
-//! What the service answers, and what becomes of an answer on its way.
+//! The replies of the service, and their failures on the way.
 
 use equipment::plain_service::{Outcome, Service};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! One random schedule: what the user, the website, the network, the clocks and the processes do.
+//! One random schedule: the steps of the user, the website, the network, the clocks and the processes.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -15,15 +15,15 @@ use super::user::act;
 use crate::store::SyncStore;
 use envd_sdk::ErrorKind;
 
-/// A future of a process, polled when it was woken.
+/// A future of a process. It is polled only after it was woken.
 struct Program {
     process: usize,
     future: Pin<Box<dyn Future<Output = ()>>>,
     woken: Arc<Woken>,
     is_of_user: bool,
-    /// It is dropped instead of its poll with this number.
+    /// The number of polls before the future is dropped.
     polls_left: usize,
-    /// Dropping it ends its process.
+    /// Whether dropping it ends its process.
     kills: bool,
 }
 
@@ -112,7 +112,7 @@ impl Schedule {
         }
     }
 
-    /// One of up to two processes.
+    /// A random process. There are at most two.
     fn any_process(&mut self) -> &mut Process {
         let missing = self.processes.len() < 2 && self.random.u8(..4) == 0;
         if self.processes.is_empty() || missing {
@@ -155,7 +155,7 @@ impl Schedule {
         });
     }
 
-    /// The last program runs to its end.
+    /// Lets the last program run to its end.
     pub(super) fn let_it_end(&mut self) {
         if let Some(program) = self.programs.last_mut() {
             program.polls_left = usize::MAX;
@@ -163,7 +163,7 @@ impl Schedule {
     }
 
     fn user(&mut self) {
-        // One person does one thing after another.
+        // One user makes one call after another.
         if self.programs.iter().any(|program| program.is_of_user) {
             return;
         }
@@ -192,7 +192,7 @@ impl Schedule {
         });
     }
 
-    /// A replica of its own over the same store.
+    /// Syncs another replica on the same store.
     fn sync(&mut self) {
         let (world, settings, store) = (
             Arc::clone(&self.world),
@@ -205,7 +205,7 @@ impl Schedule {
         let own = ProcessStore::new(1_000 + number, &world, &store);
         let replica = replica(1_000 + number, &world, &clock, &own, settings);
         self.spawn(number, false, async move {
-            // What goes wrong with it is none of the outbox.
+            // Its failures do not affect the outbox.
             let _ = replica.sync().await;
         });
     }
@@ -237,7 +237,7 @@ impl Schedule {
         self.programs.retain(|one| one.process != process);
     }
 
-    /// By how much a clock is wrong, in seconds.
+    /// A random error of a clock, in seconds.
     fn skew(&mut self) -> i64 {
         let most = [20, 20_000][self.random.usize(..2)];
         self.random.i64(-most..most)
@@ -264,7 +264,7 @@ impl Schedule {
         world.arrive_late();
     }
 
-    /// Polls programs in any order. While all wait, time passes.
+    /// Polls programs in random order. If all of them wait, time passes.
     pub(super) async fn poll(&mut self, polls: usize) {
         let (mut quiet, mut step, mut waited, mut events) = (0, 1, 0, 0);
         for _ in 0..polls {
@@ -283,7 +283,7 @@ impl Schedule {
                 .filter(|at| self.programs[*at].woken.0.load(Ordering::SeqCst))
                 .collect();
             if ready.is_empty() {
-                // Tasks of the runtime may go on.
+                // Let tasks of the runtime continue.
                 tokio::task::yield_now().await;
                 quiet += 1;
                 if quiet > 8 {
@@ -338,7 +338,7 @@ impl Schedule {
         }
     }
 
-    /// All that runs comes to its end.
+    /// Runs all programs to their ends.
     pub(super) async fn finish(&mut self) {
         for process in &mut self.processes {
             process.frozen = 0;

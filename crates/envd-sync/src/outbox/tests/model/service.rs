@@ -1,4 +1,4 @@
-//! What the programs see of the plain service.
+//! The records of the plain service, as the programs see them.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -14,12 +14,12 @@ fn instant(at: u64) -> Timestamp {
     Timestamp::from(UNIX_EPOCH + Duration::from_secs(at))
 }
 
-/// As the outbox keeps it.
+/// A time in the form that the outbox stores.
 pub(super) fn date(at: u64) -> String {
     updated_key(&instant(at))
 }
 
-/// As the person sees it.
+/// A record as the user sees it.
 pub(super) fn seen(service: &Service, id: &str) -> ServiceRecord {
     let record = &service.records[id];
     ServiceRecord {
@@ -30,7 +30,7 @@ pub(super) fn seen(service: &Service, id: &str) -> ServiceRecord {
     }
 }
 
-/// The record as reads and replies show it.
+/// A record as reads and replies show it.
 pub(super) fn shown(service: &Service, id: &str) -> Value {
     let record = &service.records[id];
     let mut value = shown_fields(service, id);

@@ -1,4 +1,4 @@
-//! The person does one thing after another to an outbox.
+//! One user, who makes one call to an outbox after another.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -11,7 +11,7 @@ use crate::outbox::row::Text;
 use crate::outbox::{DeclarationId, Outbox};
 use envd_sdk::model::{Consignment, ConsignmentInput};
 
-/// An error is one of the store, or says that it does not fit any more.
+/// Makes one call. It may fail only because the store fails, or because it no longer fits the declaration.
 pub(super) async fn act(mut outbox: Outbox, world: Shared, now: SystemTime) {
     let now = now.duration_since(UNIX_EPOCH).unwrap().as_secs();
     let (about, event, record) = {

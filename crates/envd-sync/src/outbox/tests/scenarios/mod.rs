@@ -1,8 +1,9 @@
-//! Scenarios as lists of steps, played against the fake on a clock that stands still.
+//! Scenarios as lists of steps, played against the fake with a manual clock.
 //!
-//! `tests/equipment/src/script.rs` says how they are written. The farm has three records, `w1` to `w3`; `r1` is the first one that is made. `web` is what somebody does on the website, `next` what happens to the next
-//! requests of an operation, `pass` one pass, `send` the method, `for 2h` the loop. A text is the number of head with what differs from
-//! a plain declaration, `~` being a blank.
+//! `tests/equipment/src/script.rs` describes the format. The farm has three records, `w1` to `w3`; `r1` is the first record created in
+//! a scenario. `web` is a step of another user on the website, `next` sets the fate of the next requests of an operation, `pass` makes
+//! one pass, `send` calls the method, and `for 2h` runs the loop. A text is a number of head and the fields that differ from a plain
+//! declaration, with `~` for a blank.
 
 mod words;
 
@@ -24,7 +25,7 @@ use envd_sdk::fake::levers::{Assumptions, Deleted};
 use envd_sdk::fake::{Fault, WebsiteEdit};
 use envd_sdk::model::Consignment;
 
-/// How long a reply is held.
+/// The delay of a held reply.
 const HELD: Duration = Duration::from_secs(5);
 
 macro_rules! tables {
@@ -43,18 +44,18 @@ struct Play {
     outbox: Outbox,
     store: Arc<MemorySync>,
     backup: Option<Arc<MemorySync>>,
-    /// Which program works, and the others over the same store.
+    /// The name of the current program, and the outboxes of the others on the same store.
     program: String,
     others: HashMap<String, Outbox>,
     declarations: HashMap<String, DeclarationId>,
-    /// The names of records and their ids.
+    /// The names of records, with their ids.
     records: Vec<(String, String)>,
-    /// The records as a person saw them last.
+    /// The records as the user last saw them.
     seen: HashMap<String, Consignment>,
     held: Option<JoinHandle<Result<(OutboxReport, Next)>>>,
     report: OutboxReport,
     next: Option<Duration>,
-    /// How many requests, and how many lists, there were before this step.
+    /// The numbers of requests and of lists before this step.
     before: [usize; 2],
 }
 
@@ -86,7 +87,7 @@ impl Stage for Play {
     async fn act(&mut self, words: &[&str]) -> Result<()> {
         self.before = self.counts();
         self.take(words).await?;
-        // In the order in which they appear.
+        // In the order in which they appeared.
         for id in self.farm.made().iter().map(id_of) {
             if self.records.iter().all(|(_, known)| *known != id) {
                 let nth = self.records.len() + 1 - self.farm.before.len();
@@ -193,7 +194,7 @@ impl Play {
         Ok(())
     }
 
-    /// What the user does.
+    /// Makes a step of the user.
     async fn write(&mut self, what: &str, name: &str, rest: &[&str]) -> Result<()> {
         let limit = rest.iter().find_map(|word| word.strip_prefix("limit="));
         let mut outbox = self.outbox.clone();
@@ -240,7 +241,7 @@ impl Play {
         self.next = next.at().map(|at| self.outbox.time_until(at));
     }
 
-    /// Makes a pass of which the next reply is on its way.
+    /// Makes a pass, and holds the reply to its next request.
     async fn hold(&mut self) {
         self.farm.fault(Fault::latency(HELD));
         let outbox = self.outbox.clone();
@@ -257,7 +258,7 @@ impl Play {
         self.seen.insert(name.to_owned(), seen);
     }
 
-    /// The id of a record, or what has no such name.
+    /// The id of a record; an unknown name is returned unchanged.
     fn id(&self, name: &str) -> String {
         let known = self.records.iter().find(|(known, _)| known == name);
         known.map_or(name, |(_, id)| id).to_owned()
@@ -286,7 +287,7 @@ impl Play {
         }
     }
 
-    /// What happens to the next requests of an operation.
+    /// Sets the fate of the next requests of an operation.
     fn script(&self, operation: &str, faults: &[&str]) {
         let (operation, field) = match operation {
             "save" => (SAVE, "createOrSaveConsignment"),

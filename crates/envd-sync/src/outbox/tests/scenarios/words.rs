@@ -1,4 +1,4 @@
-//! The words of the scenarios: texts, faults, and what is seen.
+//! The words of the scenarios: texts, faults, and expected results.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::tests::script::listed;
 use envd_sdk::fake::Fault;
 use envd_sdk::model::{ConsignmentId, ConsignmentInput};
 
-/// A text such as `24 signed origin.pic=wrong`.
+/// Builds a text from words such as `24 signed origin.pic=wrong`.
 pub(super) fn text(words: &[&str], id: impl Fn(&str) -> String) -> ConsignmentInput {
     let head = words[0].parse().unwrap();
     let text = match words.get(1) {
@@ -26,7 +26,7 @@ pub(super) fn text(words: &[&str], id: impl Fn(&str) -> String) -> ConsignmentIn
     serde_json::from_value(text).unwrap()
 }
 
-/// A field of a record by its path; an answer by its question.
+/// Finds a field of a record by its path, and an answer by its question.
 fn at<'v>(record: &'v mut Value, path: &str) -> &'v mut Value {
     let Some(question) = path.strip_prefix("answers.") else {
         return path
@@ -47,7 +47,7 @@ fn at<'v>(record: &'v mut Value, path: &str) -> &'v mut Value {
     &mut answers[known.unwrap_or(last)]["value"]
 }
 
-/// Sets a field as `path=text` says.
+/// Sets a field from `path=text`.
 pub(super) fn set(record: &mut Value, field: &str) {
     let (path, text) = field.split_once('=').unwrap();
     *at(record, path) = match text {
@@ -56,7 +56,7 @@ pub(super) fn set(record: &mut Value, field: &str) {
     };
 }
 
-/// What happens to a request for this field: `done-` before it says that it is carried out all the same.
+/// Builds a fault for this field. With the prefix `done-`, the request is carried out anyway.
 pub(super) fn fault(word: &str, field: &str, id: impl Fn(&str) -> String) -> Fault {
     let (kind, argument) = word.split_once(':').unwrap_or((word, ""));
     let number = || argument.parse().unwrap();
@@ -90,13 +90,13 @@ pub(super) fn fault(word: &str, field: &str, id: impl Fn(&str) -> String) -> Fau
 }
 
 impl Play {
-    /// How many requests, and how many lists, there were.
+    /// The numbers of requests and of lists.
     pub(super) fn counts(&self) -> [usize; 2] {
         let fake = &self.farm.fake;
         [fake.requests().len(), fake.request_count("Consignments")]
     }
 
-    /// What is seen, in the words of what is expected.
+    /// The actual result, in the words of the expected one.
     pub(super) async fn seen_as(&self, words: &[&str]) -> String {
         let (farm, report, what) = (&self.farm, &self.report, words[0]);
         let since = |nth: usize| self.counts()[nth] - self.before[nth];
@@ -154,7 +154,7 @@ impl Play {
         }
     }
 
-    /// What a declaration shows.
+    /// The asked property of a declaration, in words.
     fn shown(&self, shown: &Declaration, words: &[&str]) -> String {
         let what = words[0];
         let names = |ids: &[ConsignmentId]| {
