@@ -1,6 +1,5 @@
-//! Planted mistakes, which the models must find. Each changes the arguments or the result of a pure function. There is one for
-//! each law, and for each rule in the scenarios of `readings.txt`. `explorer/paths.txt` has the steps that reveal them,
-//! `model/schedules.txt` the random schedules.
+//! Planted mistakes, which the models must find. Each changes the arguments or the result of a pure function, and each law has at
+//! least one. `explorer/paths.txt` has the steps that reveal them, `model/schedules.txt` the random schedules.
 
 use serde_json::Value;
 
@@ -174,7 +173,7 @@ pub(crate) fn before_send(planted: &str, request: &ChangeRequest, body: &mut Opt
     }
 }
 
-/// `service`: what the outbox has learned about the service after it read the record of a creation.
+/// `service`: the facts that the outbox has learned about the service by reading the record of a creation.
 pub(crate) fn after_learning(
     planted: &str,
     service: &mut ServiceFields,

@@ -249,7 +249,7 @@ struct Declared {
     /// The time since when reads have had no usable answer.
     unreadable_since: Option<u64>,
     unanswered: u8,
-    /// The records that were listed when the user called the declaration new, as a bit set.
+    /// The records that were listed when the user created the declaration or sent it again, as a bit set.
     knows: u32,
     /// The texts of creations that got no clear answer.
     lost: Vec<Given>,
@@ -273,7 +273,7 @@ pub(super) struct Laws {
     declared: BTreeMap<u64, Declared>,
     /// For each record and field, the values that the user saw before giving an instruction, as a bit set.
     said: Vec<[u8; FIELDS]>,
-    /// The creators that our records show, as far as replies have shown our records.
+    /// The creators of our records, as far as replies have shown them.
     authors: BTreeSet<&'static str>,
     pub(super) broken: Vec<Broken>,
 }
@@ -497,7 +497,7 @@ impl Laws {
         }
     }
 
-    /// The records that were listed when the user said that the declaration is new, or is none of them.
+    /// The user creates the declaration, or sends it again, although these records are listed.
     pub(super) fn knows(&mut self, declaration: u64, listed: u32) {
         self.of(declaration).knows |= listed;
     }
@@ -554,10 +554,10 @@ impl Laws {
             let records = service.records.iter().enumerate();
             let mut twins = records.filter(|(at, record)| {
                 let is_theirs = record.maker == Author::Other && !record.is_deleted;
-                // If the creator is known to be another user, it is another load.
+                // If its creator is known to be another user, the record is another load.
                 let is_another =
                     !self.authors.is_empty() && !self.authors.contains(record.created_by);
-                // Another declaration with the same load has it as its own, or has reported it.
+                // Another declaration already has the record, or has reported it.
                 let is_taken = self
                     .declared
                     .iter()

@@ -248,7 +248,7 @@ fn number(variable: &str) -> Option<usize> {
     std::env::var(variable).ok()?.parse().ok()
 }
 
-/// All scopes, unless the environment selects one, with their depth, unless the environment sets another.
+/// The scopes to run, after the selection and the depth from the environment.
 fn explored() -> Vec<Scope> {
     let only = std::env::var("ENVD_SDK_TEST_SCOPE").ok();
     let mut scopes = scopes();
@@ -303,7 +303,7 @@ fn planted() -> Vec<Planted> {
     all
 }
 
-/// The laws that these steps break, or that are broken if only plain passes follow. `None` if a step is not possible.
+/// The laws that these steps break, or that plain passes after them break. `None` if a step is not possible.
 fn broken_by(planted: &'static str, steps: &[String]) -> Option<Vec<Broken>> {
     let mut world = World::new(planted);
     let mut broken = Vec::new();

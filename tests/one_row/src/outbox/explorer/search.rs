@@ -152,7 +152,7 @@ fn expand(
     all
 }
 
-/// The laws that are broken if only plain passes follow, in which the service answers every request.
+/// The laws that are broken if the service answers every request from now on.
 pub(super) fn runs_out(world: &World, fine: &Mutex<HashSet<u64>>) -> Vec<Broken> {
     let mut world = world.clone();
     if world.held.is_some() {
@@ -182,7 +182,7 @@ pub(super) fn runs_out(world: &World, fine: &Mutex<HashSet<u64>>) -> Vec<Broken>
         world.now += 60 * 60;
         world.run(Run::PLAIN);
         if !world.laws.broken.is_empty() {
-            // The search finds this by a step of its own.
+            // The search also reaches this violation by single steps, and reports it there.
             return Vec::new();
         }
     }

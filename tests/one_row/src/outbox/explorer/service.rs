@@ -1,4 +1,4 @@
-//! A small service: its records are all of one load and differ in four fields, each with its last author.
+//! A small service for records of one load. They differ in four fields, and each field has its last author.
 
 use std::fmt;
 

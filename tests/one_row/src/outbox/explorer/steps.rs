@@ -9,7 +9,7 @@ use crate::outbox::apply::{Intent, RowEvent};
 use crate::outbox::decision::Decision;
 use crate::outbox::row::{DAY, RowState};
 
-/// The fault of a list.
+/// The completeness of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum List {
     Complete,
@@ -145,7 +145,7 @@ pub(super) const CHANGES: &[Change] = &[
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Save(Draft),
-    /// Must not be sent later than an hour from now.
+    /// A save that must not be sent later than an hour from now.
     SaveInTime(Draft),
     Submit(Draft),
     Edit(u64, Draft),

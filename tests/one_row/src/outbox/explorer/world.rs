@@ -27,7 +27,7 @@ use crate::outbox::row::{
     Unanswered, Wish,
 };
 
-/// Longer than a list stays fresh enough for a creation.
+/// The time between two runs: a creation may not rely on a list that is this old.
 const BETWEEN_RUNS: Time = 61;
 
 const RECONCILE_AFTER: Time = 60;
@@ -46,7 +46,7 @@ const ROUNDS: u32 = 8;
 /// A record in the local copy.
 #[derive(Clone, Debug)]
 struct Copied {
-    /// Its number in the order in which lists first showed the records.
+    /// Its position in the order of first listing.
     sequence: u64,
     updated_at: String,
     content: Content,
@@ -69,7 +69,7 @@ pub(super) struct Held {
     pub(super) flight: Flight,
     sent: Sent,
     creation_before: Option<u8>,
-    /// Set once the request has arrived: the saved record, or `Some(None)` if there was no such record.
+    /// Set once the request has arrived: the saved record, or `Some(None)` if the record did not exist.
     outcome: Option<Option<usize>>,
 }
 
@@ -92,7 +92,7 @@ pub(super) struct World {
     gaps: BTreeSet<String>,
     learnt: Arc<ServiceFields>,
     duplicates_looked_at: Option<Time>,
-    /// The planted mistake; empty if there is none.
+    /// The planted mistake, or an empty name.
     pub(super) planted: &'static str,
 }
 
@@ -233,8 +233,8 @@ impl World {
         self.copy.contains_key(&at) && self.service.is_there(at)
     }
 
-    /// The number of a record in the order in which lists first showed the records, or 0 if no open row needs it, as in
-    /// `observe.rs`.
+    /// The position of a record in the order of first listing, as in `observe.rs`; 0 if it was listed before everything that the
+    /// open rows wait for.
     fn first_listed(&self, record: &str) -> Option<u64> {
         if !self.is_listed(record) {
             return None;
@@ -249,7 +249,7 @@ impl World {
         )
     }
 
-    /// The record that a list leaves out.
+    /// The record that a list omits.
     fn left_out(&self, list: List) -> Option<usize> {
         let is_ours = |at: &usize| matches!(self.service.records[*at].maker, Author::Us(_));
         let mut there = (0..self.service.records.len()).filter(|at| self.service.is_there(*at));
@@ -296,7 +296,7 @@ impl World {
         listing
     }
 
-    /// The records that lists first showed after the record number `since`, and that one of these texts may have created, as in
+    /// The records that were first listed after position `since` and may have been created from one of these texts, as in
     /// `observe.rs`.
     fn appeared<'a>(
         &self,
@@ -324,7 +324,7 @@ impl World {
     }
 
     /// Runs until nothing is due, like `Outbox::send`, or like `send_due` if the run does not wait. Returns false if the run was
-    /// not different from a plain run.
+    /// the same as a plain run.
     pub(super) fn run(&mut self, run: Run) -> bool {
         self.now += BETWEEN_RUNS;
         let due = |row: &Arc<Row>| match &row.state {
@@ -715,7 +715,7 @@ impl World {
         self.duplicates_looked_at = None;
     }
 
-    /// Lets a request reach its fate, and passes the reply to the outbox.
+    /// Handles a request according to its fate, and passes the reply to the outbox.
     fn replies(&mut self, held: Held, fate: Fate) {
         let id = held.flight.declaration;
         let outcome = match (held.outcome, fate) {

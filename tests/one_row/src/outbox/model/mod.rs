@@ -2,9 +2,9 @@
 //! not from the code. Four laws hold in each schedule:
 //!
 //! 1. The outbox never submits a record that it did not write.
-//! 2. A field that another user wrote is never lost without a question.
+//! 2. No value that another user wrote is lost without a question.
 //! 3. Every record reported as a duplicate is a duplicate.
-//! 4. Within two days of reachable time, every wish is met, refused, discarded, or waits for an answer of the user.
+//! 4. Within two days of reachable time, every wish is met, refused, discarded, or has become a question.
 //!
 //! The schedules of the outbox loop in `envd-sync` use the same laws, user and website. `PLANTED` plants a mistake.
 

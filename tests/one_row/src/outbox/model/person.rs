@@ -12,7 +12,7 @@ use crate::outbox::row::{Row, RowState};
 impl World {
     pub(super) fn person(&mut self) {
         let store = self.random.usize(..self.stores.len());
-        // A program of this store writes, by its own clock.
+        // The time comes from the clock of a program of this store.
         let program = self.programs.iter().find(|program| program.store == store);
         let now = self.moment_now(program.map_or(0, |program| program.offset));
         let rows: Vec<&Row> = self.stores[store].rows.values().collect();

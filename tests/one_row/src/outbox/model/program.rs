@@ -51,7 +51,7 @@ impl Default for Store {
 }
 
 impl Store {
-    /// The store as another process reads it, by writing and parsing it.
+    /// The store as another process reads it: serialized and parsed.
     pub(super) fn reloaded(&self) -> Self {
         let document = serde_json::to_string(&self.rows).unwrap();
         let rows: BTreeMap<u64, Row> = serde_json::from_str(&document).unwrap();
@@ -131,8 +131,8 @@ impl World {
         self.service.now.saturating_add_signed(offset)
     }
 
-    /// Applies an event to a row and commits. `read`: the number of versions of its record that were read. Returns the request if
-    /// the event marked one.
+    /// Applies an event to a row and commits it. `read`: the number of versions of its record that were read. Returns the request
+    /// to send if the event marked one.
     pub(super) fn commit(
         &mut self,
         store: usize,

@@ -34,7 +34,7 @@ pub(super) struct World {
     pub(super) counts: BTreeMap<&'static str, u64>,
     /// The texts sent so far, from which the website makes twins.
     pub(super) texts: Vec<Value>,
-    /// The planted mistake; empty if there is none.
+    /// The planted mistake, or an empty name.
     pub(super) planted: &'static str,
 }
 
