@@ -38,7 +38,7 @@ fn allocations(questionnaire: &Questionnaire, input: &ConsignmentInput) -> u64 {
     allocation_counter::measure(look).count_total
 }
 
-/// The allocations are the answers by question, the rows and the applicable questions: a few lists, some of which grow.
+/// The answers by question, the rows and the applicable questions are a few lists, and some of them grow.
 const LISTS: u64 = 12;
 
 #[test]

@@ -37,7 +37,8 @@ mod freed_blocks {
     // SAFETY: all memory is allocated and freed by the system allocator with the requested layout.
     unsafe impl GlobalAlloc for Scanner {
         unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-            // SAFETY: as for this function. Zeroed, so that no block contains data of an earlier block.
+            // SAFETY: the caller guarantees the same for this function. Zeroed, so that no block contains data of an earlier
+            // block.
             unsafe { System.alloc_zeroed(layout) }
         }
 
@@ -59,7 +60,7 @@ mod freed_blocks {
                     }
                 }
             }
-            // SAFETY: as this function's.
+            // SAFETY: the caller guarantees the same for this function.
             unsafe { System.dealloc(block, layout) }
         }
     }

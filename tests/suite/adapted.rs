@@ -19,8 +19,8 @@ use crate::profiles::main_job;
 const NUMBER: &str = "C-900000101";
 const TEMPLATE: &str = "T-900000017";
 
-/// Object types of replies with the fields that a server may lack: the specification does not mention them, or has them at
-/// another place than the public queries.
+/// Object types of replies with the fields that a server may lack: the specification does not mention them, or has them in
+/// a different place from the public queries.
 #[rustfmt::skip]
 const OPTIONAL: [(&str, &[&str]); 12] = [
     ("ConsignmentConnection", &["totalCount"]),

@@ -106,7 +106,7 @@ async fn a_list_that_does_not_end_fails_behind_its_last_page_and_an_end_does_not
         let last = pager.next_page().await.unwrap().unwrap();
         assert!(first.next.is_some() && last.next.is_none());
         assert_eq!(last.notices.len(), 1, "the record came twice");
-        // The pager knows without a request whether this was the end.
+        // The pager knows without a further request whether the list has ended.
         match pager.next_page().await {
             Ok(end) => assert!(end.is_none() && !is_stalled),
             Err(error) => assert!(error.kind() == ErrorKind::Stalled && is_stalled),

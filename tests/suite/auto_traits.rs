@@ -1,4 +1,5 @@
-//! Which public handles may be shared and cloned, and which futures may be spawned. The compiler checks it.
+//! The auto traits of public types: the compiler checks which types can be shared, cloned and sent, and which futures can be
+//! spawned.
 
 use std::fmt::Debug;
 use std::time::Duration;
@@ -22,7 +23,7 @@ const fn is_handle<T: Clone + Debug + Send + Sync + 'static>() {}
 const fn is_shared<T: Debug + Send + Sync + 'static>() {}
 const fn is_sent<T: Debug + Send + 'static>() {}
 
-/// A clone is as good as the original.
+/// Types that can be cloned, shared and sent to other threads.
 const _: () = {
     is_handle::<Account>();
     is_handle::<Client>();
@@ -47,7 +48,7 @@ const _: () = {
     is_handle::<Report>();
 };
 
-/// One owner, which several threads may read.
+/// Types with one owner that several threads can read.
 const _: () = {
     is_shared::<Fake>();
     is_shared::<FileStore>();
@@ -60,7 +61,7 @@ const _: () = {
     is_shared::<Page<Consignment>>();
 };
 
-/// One owner, which may move to another thread.
+/// Types with one owner that can move to another thread.
 const _: () = {
     is_sent::<Call<Outcome<Consignment>>>();
     is_sent::<Items<Consignment>>();
@@ -72,7 +73,7 @@ const _: () = {
 
 fn may_be_spawned<T>(_future: impl Future<Output = T> + Send) {}
 
-/// The asynchronous functions beside calls, which return a boxed future with `Send`.
+/// All asynchronous functions, except calls: a call returns a boxed future that is `Send`.
 #[expect(dead_code, reason = "only the compiler reads it")]
 fn futures_may_be_spawned(
     manager: &TokenManager,

@@ -78,7 +78,8 @@ impl TokenSource for Tokens {
     }
 }
 
-/// The value, the attempts and the request id. Those are known of an [`Outcome`] only; else it is one attempt.
+/// The value, the attempts and the request id. Only an [`Outcome`] has the attempts and the id; for other results, one attempt is
+/// assumed.
 type Done = Result<(Value, u32, Option<String>)>;
 type Running = BoxFuture<'static, Done>;
 

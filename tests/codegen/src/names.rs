@@ -36,7 +36,7 @@ pub(crate) fn missing(program: &Program) -> impl Iterator<Item = String> {
     })
 }
 
-/// The setter of a field of an input. One field has another name, because a method of that name reads it.
+/// The setter of an input field. It has the name of the field, unless a getter already has that name.
 pub(crate) fn setter(field: &Field) -> &str {
     match field.coordinate.as_str() {
         "CreateOrSaveConsignmentInput.answers" => "with_answers",

@@ -138,7 +138,7 @@ fn source(element: &Element) -> &str {
     envd_codegen::split(&element.description).map_or("?", |(_, source)| source)
 }
 
-/// Whether another operation reads the same field, and this one has an alias for it.
+/// Whether another operation reads the same field, so that this operation needs an alias for it.
 fn is_second(operation: &Operation) -> bool {
     let root = root(operation);
     !root.coordinate.ends_with(&format!(".{}", root.wire))

@@ -1,8 +1,9 @@
-//! The decisions of the outbox, without a store, a clock or a request.
-#![allow(dead_code, unreachable_pub)] // OK because the loop of envd-sync uses the rest.
+//! The pure functions of the outbox, compiled without a store, a clock or a request, and the models that check them.
+// OK because the loop of envd-sync uses the rest.
+#![allow(dead_code, unreachable_pub)]
+// OK because the models only index JSON that they created.
 #![allow(clippy::indexing_slicing, clippy::string_slice)]
-// OK because the model indexes JSON that it made.
-// OK because laws and scopes are tables that are read from top to bottom, and states of a small world are flags and options.
+// OK because laws and scopes are long tables, and the state of a small world is mostly flags and options.
 #![allow(
     clippy::too_many_lines,
     clippy::too_many_arguments,

@@ -14,7 +14,8 @@
 //!
 //! Expectations are indented by four:
 //!
-//! * `> text` is in stdout, `! text` in stderr, `- text` in neither; `>> text` begins stdout, `!! text` stderr; `= text` is stdout.
+//! * `> text` is in stdout, `! text` in stderr, `- text` in neither; `>> text` begins stdout, `!! text` stderr; `= text` is all
+//!   of stdout.
 //! * `/0/state "queued"` is a member of the first JSON value of stdout, `/-1` is the last value. `/0/id ID` names a text, which
 //!   later steps insert with `{ID}`.
 //! * `row 1 a|b` are the cells of a line, `columns 9 7` the number of columns in the first lines, `wide 100` the longest line,

@@ -1,4 +1,4 @@
-//! Tests with Tests with `PgBouncer` between store and server.
+//! Tests with `PgBouncer` between store and server.
 
 use std::fs::Permissions;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};

@@ -1,4 +1,5 @@
-//! The pure half of the outbox, from the files of `envd-sync`: it compiles without a store, a clock or a request.
+//! The pure files of the outbox, included from `envd-sync`. Two models check them: `explorer` tries every interleaving of a small
+//! world, `model` runs random schedules.
 
 #[path = "../../../../crates/envd-sync/src/outbox/apply.rs"]
 mod apply;

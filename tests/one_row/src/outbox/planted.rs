@@ -1,5 +1,5 @@
-//! Mistakes that are planted into what the pure functions take and give. Each law and each reading has one; `explorer/paths.txt` has the
-//! steps that find them, `model/schedules.txt` random schedules.
+//! Planted mistakes, which the models must find. Each changes the arguments or the result of a pure function, and each law has at
+//! least one. `explorer/paths.txt` has the steps that reveal them, `model/schedules.txt` the random schedules.
 
 use serde_json::Value;
 
@@ -146,7 +146,7 @@ pub(crate) fn after_decide(planted: &str, row: &Row, read: Option<&Read>, action
     }
 }
 
-/// `is_alone`: no other row looks for records of the same texts.
+/// `is_alone`: whether no other row searches for records with the same texts.
 pub(crate) fn before_report(
     planted: &str,
     seen: &mut Vec<Seen>,
@@ -162,7 +162,7 @@ pub(crate) fn before_report(
     }
 }
 
-/// `body`: what is sent.
+/// `body`: the body of the request; `None` for a delete.
 pub(crate) fn before_send(planted: &str, request: &ChangeRequest, body: &mut Option<Value>) {
     match (planted, body) {
         ("UpdatesToDraft", Some(body)) if matches!(request, ChangeRequest::Update(..)) => {
@@ -173,7 +173,7 @@ pub(crate) fn before_send(planted: &str, request: &ChangeRequest, body: &mut Opt
     }
 }
 
-/// `service`: what is known of it once the record of a creation was read.
+/// `service`: the facts that the outbox has learned about the service by reading the record of a creation.
 pub(crate) fn after_learning(
     planted: &str,
     service: &mut ServiceFields,

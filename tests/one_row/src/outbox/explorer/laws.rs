@@ -1,7 +1,10 @@
-//! The promises of the outbox as laws over two logs: what persons said, with what they were shown, and what the service did, with the
-//! author of each change. They know declarations, words, screens and records. They know no row, no state and no doubt.
+//! The promises of the outbox, as laws over two logs: the instructions of the user, with the screen at that time, and the changes
+//! at the service, with their authors. The laws know declarations, words, screens and records. They do not know the rows of the
+//! outbox, their states or their doubts.
 //!
-//! Of both logs only what a law still needs is kept, so that two histories that make no difference any more are one state.
+//! A [`Word`] is a text that the user has given, perhaps to be submitted. It stands until the user replaces or withdraws it.
+//!
+//! Both logs keep only the facts that a law still needs, so histories that no law can distinguish are the same state.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -11,7 +14,7 @@ use super::service::{Author, Content, FIELDS, Given, NAMES, Record, SIGNATURE, S
 
 const DAY: u64 = 24 * 60 * 60;
 
-/// After so many requests without a clear answer a person is asked.
+/// The number of requests without a clear answer after which the outbox asks the user.
 const TRIES: u8 = 6;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,7 +44,7 @@ pub(super) enum Law {
 }
 
 impl Law {
-    /// In the order of their declaration.
+    /// In the order of the enum.
     pub(super) const ALL: [Self; Self::Untrue as usize + 1] = [
         Self::Unasked,
         Self::SubmittedAgain,
@@ -67,7 +70,7 @@ impl Law {
         Self::Untrue,
     ];
 
-    /// The promise that it is a part of, and what it says.
+    /// The promise that the law is a part of, and the text of the law.
     pub(super) fn promise(self) -> (&'static str, &'static str) {
         match self {
             Self::Unasked => (
@@ -138,29 +141,29 @@ impl Law {
     }
 }
 
-/// A law, and how it is broken.
+/// A broken law, and what broke it.
 #[derive(Clone, Debug)]
 pub(super) struct Broken(pub(super) Law, pub(super) String);
 
-/// What a person wants, as a text that stands.
+/// A text that the user has given and not replaced or withdrawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Word {
     pub(super) given: Given,
     pub(super) submits: bool,
-    /// The service has saved it as it is.
+    /// The service has saved exactly this text.
     is_saved: bool,
     /// The service has submitted it.
     is_done: bool,
-    /// It is not to be sent after this moment.
+    /// It must not be sent after this time.
     not_after: Option<u64>,
     user: &'static str,
 }
 
-/// What a person says.
+/// An instruction of the user.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Said<'a> {
     Save(Given),
-    /// Submit with this text, or with the one that stands.
+    /// Submit this text, or the text that stands.
     Submit(Option<Given>),
     Withdraw,
     Delete,
@@ -172,27 +175,27 @@ pub(super) enum Said<'a> {
     Discard,
 }
 
-/// A request, as it leaves.
+/// A request at the time of sending.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Departure {
-    /// The record that it changes.
+    /// The record that it changes; `None` for a creation.
     pub(super) record: Option<usize>,
-    /// The text of which it was made; `None`: a delete.
+    /// The text that it was built from; `None` for a delete.
     pub(super) text: Option<Given>,
-    /// What it says of each field.
+    /// The fields that it sends; `None` for a delete.
     pub(super) given: Option<Given>,
-    /// The records that the local copy has, by their bits.
+    /// The records in the local copy, as a bit set.
     pub(super) listed: u32,
     pub(super) user: &'static str,
     pub(super) is_day_past: bool,
 }
 
-/// What a screen shows of a declaration.
+/// The state of a declaration on the screen.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Screen {
     New,
     Waiting,
-    /// Submitted, and waiting to be made a draft again.
+    /// Submitted, and waiting to become a draft again.
     WaitingToWithdraw,
     Sent,
     Saved,
@@ -204,7 +207,7 @@ pub(super) enum Screen {
     GivenUp,
 }
 
-/// A question as it is shown.
+/// A question on the screen.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Asked {
     Changed(usize, Content),
@@ -215,50 +218,51 @@ pub(super) enum Asked {
     NotAdopted(usize),
     AnotherUser,
     NotAfterPassed,
-    /// Any other thing that is too late.
+    /// It is too late for another reason.
     MovementPassed,
     NoUsableAnswer,
 }
 
-/// What persons said about one declaration, and what became of it.
+/// The user's instructions about one declaration, and their results.
 #[derive(Clone, Debug, Default)]
 struct Declared {
-    /// The words that stand, in the order in which they are to be sent.
+    /// The words that stand, in sending order.
     words: Vec<Word>,
     deletes: bool,
     deleted_by: &'static str,
-    /// A person said that it is to be a draft again.
+    /// The user wants it to be a draft again.
     withdraws: bool,
-    /// By field, the values that a person ever wrote here.
+    /// For each field, the values that the user has ever written, as a bit set.
     gave: [u8; FIELDS],
-    /// How many lists without a gap were seen since a creation without a clear answer.
+    /// After a creation without a clear answer: the number of lists without a gap since then.
     creation: Option<u8>,
-    /// What a person agreed to send over a submitted record; the text, or none of a delete.
+    /// The text that the user agreed to send over a submitted record; `Some(None)` for a delete.
     agreed: Option<Option<Given>>,
     agreed_late: bool,
-    /// The question that a person answered, if nothing has happened since.
+    /// The question that the user answered, if nothing has happened since.
     answered: Option<u64>,
-    /// What the service refused last; `None` in it is a delete.
+    /// The text that the service refused last; `Some(None)` for a delete.
     refused: Option<Option<Given>>,
     sent: Option<Option<Given>>,
-    /// Since when nothing clear was heard of a request, or of a read.
+    /// The time since when requests have had no clear answer.
     unclear_since: Option<u64>,
+    /// The time since when reads have had no usable answer.
     unreadable_since: Option<u64>,
     unanswered: u8,
-    /// The records that were listed when a person spoke of it as new, by their bits.
+    /// The records that were listed when the user created the declaration or sent it again, as a bit set.
     knows: u32,
     /// The texts of creations that got no clear answer.
     lost: Vec<Given>,
-    /// What of these words the service carried out last.
+    /// The text that the service carried out last.
     carried_out: Option<Given>,
-    /// The records that a person named as the declaration.
+    /// The records that the user named as the declaration.
     named: Vec<usize>,
-    /// The records that became the declaration, or were reported as further ones of it.
+    /// The records that became the declaration's own, or were reported as its duplicates.
     took: BTreeSet<usize>,
 }
 
 impl Declared {
-    /// What is to be sent next: a text, or none of a delete.
+    /// The text to send next; `None` for a delete.
     fn next(&self) -> Option<Given> {
         self.words.first().map(|word| word.given)
     }
@@ -267,14 +271,14 @@ impl Declared {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Laws {
     declared: BTreeMap<u64, Declared>,
-    /// By record and field, the values that a person saw there, and spoke afterwards.
+    /// For each record and field, the values that the user saw before giving an instruction, as a bit set.
     said: Vec<[u8; FIELDS]>,
-    /// What the records of ours say about who made them, as far as a reply has named one.
+    /// The creators of our records, as far as replies have shown them.
     authors: BTreeSet<&'static str>,
     pub(super) broken: Vec<Broken>,
 }
 
-/// A set of the values of a field.
+/// The bit of a value in a set of values.
 fn bit(value: u8) -> u8 {
     1 << value
 }
@@ -288,7 +292,7 @@ impl Laws {
         self.declared.entry(declaration).or_default()
     }
 
-    /// A person saw a record and spoke about it.
+    /// The user saw a record and gave an instruction about it.
     pub(super) fn saw(&mut self, record: usize, content: Content) {
         if self.said.len() <= record {
             self.said.resize(record + 1, [0; FIELDS]);
@@ -298,7 +302,7 @@ impl Laws {
         }
     }
 
-    /// A person speaks about a record whatever it holds.
+    /// The user gives an instruction about a record, whatever its content.
     pub(super) fn saw_all(&mut self, record: usize, content: Content) {
         self.saw(record, content);
         self.said[record] = [u8::MAX; FIELDS];
@@ -309,14 +313,15 @@ impl Laws {
         said & bit(value) > 0
     }
 
-    /// Something happened beside plain passes.
+    /// Something other than a plain pass happened.
     pub(super) fn happened(&mut self) {
         for declared in self.declared.values_mut() {
             declared.answered = None;
         }
     }
 
-    /// A person says something about a declaration that the screen shows so. `base`: the record as another screen shows it.
+    /// The user gives an instruction about a declaration while the screen is in this state. `base`: the record, as another screen
+    /// shows it.
     pub(super) fn says(
         &mut self,
         declaration: u64,
@@ -339,11 +344,11 @@ impl Laws {
             screen,
             Screen::New | Screen::Saved | Screen::DraftAgain | Screen::Submitted | Screen::Deleted
         );
-        // A text answers only the question what of two texts counts; the others may be asked about it as well.
+        // A new text is not an answer, because every question may also be asked about that text.
         let is_text = matches!(said, Said::Save(_) | Said::Submit(_) | Said::Withdraw);
         let declared = self.of(declaration);
         let is_new = !(matches!(said, Said::Delete) && declared.deletes);
-        // To choose a record again that is gone says nothing new.
+        // Choosing a record again that is gone or taken is not a new answer.
         let is_repeated = match (said, screen) {
             (Said::Adopt(chosen), Screen::Asked(Asked::NotAdopted(gone))) => at(chosen) == *gone,
             _ => false,
@@ -373,7 +378,7 @@ impl Laws {
                     (None, _) => (given, false),
                     (Some(earlier), None) => (given, earlier.submits),
                     (Some(earlier), Some(_)) if earlier.given == given => (given, earlier.submits),
-                    // It goes first as what it was, and the later text has nothing of it.
+                    // The earlier text is sent first and unchanged, and the later text inherits nothing from it.
                     (Some(earlier), Some(_)) if earlier.given.is_signed() || given.is_signed() => {
                         declared.words.truncate(1);
                         declared.words[0] = earlier;
@@ -387,7 +392,7 @@ impl Laws {
                     earlier.given != given && (earlier.given.is_signed() || given.is_signed())
                 });
                 let mut next = word(given, asks_submit || keeps);
-                // What is merged is of both.
+                // A merged text contains parts of the earlier text, so it keeps that user.
                 if let (Some(earlier), Some(_), false) = (kept, base, is_second) {
                     next.user = earlier.user;
                 }
@@ -465,14 +470,14 @@ impl Laws {
         }
         if is_answer {
             declared.answered = Some(key);
-            // What nothing clear was heard of is tried again from now on.
+            // The outbox tries again, so the time without a clear answer starts now.
             declared.unclear_since = declared.unclear_since.map(|_| now);
             declared.unreadable_since = None;
             declared.unanswered = 0;
         }
     }
 
-    /// What is shown right after a person has spoken.
+    /// Checks the screen right after an instruction.
     pub(super) fn is_shown_after(
         &mut self,
         declaration: u64,
@@ -492,12 +497,12 @@ impl Laws {
         }
     }
 
-    /// What was listed when a person said that it is new, or that it is none of them.
+    /// The user creates the declaration, or sends it again, although these records are listed.
     pub(super) fn knows(&mut self, declaration: u64, listed: u32) {
         self.of(declaration).knows |= listed;
     }
 
-    /// A request leaves. The service is as it is then.
+    /// Checks a request at the time of sending, with the state of the service at that time.
     pub(super) fn departs(&mut self, declaration: u64, leaves: &Departure, service: &Service) {
         let Departure {
             record,
@@ -549,10 +554,10 @@ impl Laws {
             let records = service.records.iter().enumerate();
             let mut twins = records.filter(|(at, record)| {
                 let is_theirs = record.maker == Author::Other && !record.is_deleted;
-                // A load of a user who is known to be another one is another load.
+                // If its creator is known to be another user, the record is another load.
                 let is_another =
                     !self.authors.is_empty() && !self.authors.contains(record.created_by);
-                // Of two equal loads here, it is the other one, or a person was shown it with that one.
+                // Another declaration already has the record, or has reported it.
                 let is_taken = self
                     .declared
                     .iter()
@@ -578,7 +583,7 @@ impl Laws {
         self.check_change(declaration, at, record, leaves);
     }
 
-    /// What a request changes, as the record is when it leaves.
+    /// Checks the changes of a request against the record at the time of sending.
     fn check_change(&mut self, declaration: u64, at: usize, record: &Record, leaves: &Departure) {
         let Departure {
             text,
@@ -629,7 +634,7 @@ impl Laws {
         }
     }
 
-    /// The service carried a request out.
+    /// The service carried out a request.
     pub(super) fn carried_out(
         &mut self,
         declaration: u64,
@@ -677,12 +682,12 @@ impl Laws {
         declared.lost.extend(lost);
     }
 
-    /// A reply names a record of ours, which says who made it.
+    /// A reply names a record of ours, which shows its creator.
     pub(super) fn learns(&mut self, author: &'static str) {
         self.authors.insert(author);
     }
 
-    /// A record becomes that of a declaration.
+    /// A declaration takes a record as its own.
     pub(super) fn takes(&mut self, declaration: u64, at: usize, service: &Service) {
         self.of(declaration).took.insert(at);
         let declared = self.of(declaration).clone();
@@ -699,7 +704,7 @@ impl Laws {
         }
     }
 
-    /// A read about a declaration was answered, or not so that it can be used.
+    /// A read for a declaration got a usable or an unusable answer.
     pub(super) fn reads(&mut self, declaration: u64, is_usable: bool, now: u64) {
         let declared = self.of(declaration);
         declared.unreadable_since = match declared.unreadable_since {
@@ -708,14 +713,14 @@ impl Laws {
         };
     }
 
-    /// A list was read. `has_gap`: one element of it could not be read.
+    /// A list was read. `has_gap`: whether an element could not be read.
     pub(super) fn listed(&mut self, has_gap: bool) {
         for declared in self.declared.values_mut().filter(|_| !has_gap) {
             declared.creation = declared.creation.map(|lists| (lists + 1).min(2));
         }
     }
 
-    /// A declaration was found to be as a request wants it, or its search ended.
+    /// The record was found with the result of a request, or the search for it ended.
     pub(super) fn settles(&mut self, declaration: u64, found: Option<(Given, bool)>) {
         let declared = self.of(declaration);
         if let Some((text, is_submitted)) = found {
@@ -729,7 +734,7 @@ impl Laws {
         declared.forget_trouble();
     }
 
-    /// A person is asked.
+    /// The outbox asks the user.
     pub(super) fn asks(
         &mut self,
         declaration: u64,
@@ -779,7 +784,7 @@ impl Laws {
         }
     }
 
-    /// What a screen shows at the end of a pass in which nobody else acted.
+    /// Checks the screen after a run in which no other user acted.
     pub(super) fn shows(
         &mut self,
         declaration: u64,
@@ -811,7 +816,7 @@ impl Laws {
             Screen::DraftAgain => !content.is_submitted,
             _ => true,
         });
-        // It was so, and somebody has changed it since.
+        // It was so, but another user has changed it since.
         let was_so = word.is_some_and(|word| {
             if is_submitted {
                 word.is_done
@@ -828,7 +833,7 @@ impl Laws {
         }
     }
 
-    /// After plain passes nothing changes any more: what the screen shows of a declaration is its end.
+    /// Checks the screen after plain passes, when nothing changes any more.
     pub(super) fn ends(&mut self, declaration: u64, screen: &Screen) {
         let declared = self.of(declaration).clone();
         let is_end = match screen {
@@ -852,12 +857,12 @@ impl Laws {
         }
     }
 
-    /// A pass goes on for ever.
+    /// A pass does not end.
     pub(super) fn never_ends(&mut self) {
         self.breaks(Law::Stuck, "a pass does not end".to_owned());
     }
 
-    /// A day has passed in which each try ended without a clear answer.
+    /// Every attempt of the last day ended without a clear answer.
     pub(super) fn has_tried_for_a_day(&mut self, screen: &Screen) {
         if matches!(
             screen,
@@ -868,7 +873,8 @@ impl Laws {
         }
     }
 
-    /// Further records of a declaration are reported. `is_own_there`: whether the service has the one that the screen shows.
+    /// The outbox reports duplicates of a declaration. `is_own_there`: whether the service has the declaration's own record.
+    /// `is_of_another`: whether one of them is the record of another declaration.
     pub(super) fn tells(
         &mut self,
         declaration: u64,
@@ -892,7 +898,7 @@ impl Laws {
         }
     }
 
-    /// The records of declarations that no screen accounts for.
+    /// Reports the records of declarations that no screen accounts for.
     pub(super) fn counts(&mut self, untold: &[usize]) {
         for record in untold {
             let how = format!("record c{} is reported to nobody", record + 1);
@@ -942,7 +948,7 @@ impl Laws {
 }
 
 impl Declared {
-    /// What goes first was sent, so that the later word is next.
+    /// Removes the first word if this was its last request, so that the later word is next.
     fn leave_first(&mut self, sent: Option<Given>) {
         let first = self.words.first().filter(|_| self.words.len() > 1);
         let is_sent = first
@@ -958,7 +964,7 @@ impl Declared {
     }
 }
 
-/// Two unsigned texts as one: the later one counts where it changes the record that the person had before it.
+/// Merges two unsigned texts. A field of the later text wins where it differs from the record that the user edited.
 fn merged(earlier: Given, later: Given, base: Content) -> Given {
     let mut fields = [None; FIELDS];
     for (field, merged) in fields.iter_mut().enumerate() {
@@ -976,7 +982,7 @@ fn merged(earlier: Given, later: Given, base: Content) -> Given {
     }
 }
 
-/// What makes a question the same question. Some are about what is wanted as well.
+/// The identity of a question. Some questions are also about the text to send.
 fn question_key(screen: &Screen, declared: &Declared) -> u64 {
     let mut key = DefaultHasher::new();
     screen.hash(&mut key);

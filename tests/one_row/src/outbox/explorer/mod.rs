@@ -1,19 +1,26 @@
-//! Every interleaving of a small world, breadth first, against the promises of the outbox.
+//! Checks the promises of the outbox in every interleaving of a small world, breadth first.
 //!
-//! * [`service`]: a service that keeps records of one load, and who wrote each field.
+//! * [`service`]: the service, which stores records of one load and the author of each field.
 //! * [`world`]: the rows, the store and the loop around the pure functions.
-//! * [`steps`]: what persons, others, the network and time do, each in plain words. A new actor is a new [`steps::Step`].
-//! * [`laws`]: the promises, over what was said and what was done. A new law is a new [`laws::Law`].
+//! * [`steps`]: the actions of the user, other users, the network and the clock, each with a text. Add a new action as a
+//!   [`steps::Step`].
+//! * [`laws`]: the promises, which compare the user's instructions with the changes at the service. Add a new promise as a
+//!   [`laws::Law`].
 //! * [`search`]: the search, and the shortest path to each broken law.
-//! * `paths.txt`: the steps by which each planted mistake breaks a law.
+//! * `paths.txt`: the planted mistakes, each with the steps that break its law.
 //!
-//! The search is our own. The crate stateright finds a shortest path with one thread only, its properties see one state where most laws are
-//! about a step, and it brings a web server; it would save the hundred lines of [`search`].
+//! The search does not use the crate stateright. That crate finds shortest paths only with a single thread, its properties check
+//! single states whereas most laws check steps, and it depends on a web server. It would only replace [`search`].
 //!
-//! The loop has decisions that are not pure yet, and [`world`] has a copy of each: which rows are due and in which order, when a list
-//! serves another row (`observe.rs`), whose a record is (`store.rs`: `holder`, `taken_by_another`), what is first listed, what a reply
-//! says (`pass.rs`: `reply_of`), and which row a record that a person names belongs to (`wishes.rs`: `row_of`). What differs there is
-//! found by the random schedules of the loop alone.
+//! The loop makes some decisions outside the pure functions, and [`world`] has a copy of each:
+//!
+//! * which rows are due, and in which order;
+//! * whether a list can be used for another row (`observe.rs`);
+//! * which row owns a record (`store.rs`: `holder`, `taken_by_another`), and when lists first showed it;
+//! * how to read a reply (`pass.rs`: `reply_of`);
+//! * which row to use for a record that the user names (`wishes.rs`: `row_of`).
+//!
+//! Only the random schedules of the loop can detect that a copy differs from the loop.
 
 mod laws;
 mod search;
@@ -48,7 +55,7 @@ const fn run(at: u8, fate: Fate) -> Step {
     Step::Run(Run::with(at, fate))
 }
 
-/// First states, with the actors that act from there on, and two depths: of `cargo test`, and of the long run.
+/// The scopes: the steps to a first state, the actors from there, and two depths, for `cargo test` and for the long run.
 fn scopes() -> Vec<Scope> {
     let scope = |name, first: &[Step], depth: (usize, usize), actors| Scope {
         name,
@@ -219,7 +226,7 @@ fn scopes() -> Vec<Scope> {
     ]
 }
 
-/// Whether the long run of `.ci/run all` is wanted.
+/// Whether this is the long run of `.ci/run all`.
 fn is_long() -> bool {
     std::env::var_os("ENVD_SDK_TEST_LONG").is_some()
 }
@@ -241,7 +248,7 @@ fn number(variable: &str) -> Option<usize> {
     std::env::var(variable).ok()?.parse().ok()
 }
 
-/// The scopes that are explored: all, or one of them; to their depth, or another one.
+/// The scopes to run, after the selection and the depth from the environment.
 fn explored() -> Vec<Scope> {
     let only = std::env::var("ENVD_SDK_TEST_SCOPE").ok();
     let mut scopes = scopes();
@@ -256,7 +263,8 @@ fn threads() -> usize {
     number("ENVD_SDK_TEST_THREADS").unwrap_or(1)
 }
 
-/// `ENVD_SDK_TEST_LONG` goes deeper, `ENVD_SDK_TEST_DEPTH` to another depth, and `ENVD_SDK_TEST_SCOPE` names one scope.
+/// `ENVD_SDK_TEST_LONG` selects the greater depths, `ENVD_SDK_TEST_DEPTH` sets a depth for all scopes, `ENVD_SDK_TEST_SCOPE`
+/// selects one scope, and `ENVD_SDK_TEST_THREADS` sets the number of threads.
 #[test]
 fn the_promises_hold_in_every_interleaving() {
     let mut broken = Vec::new();
@@ -275,7 +283,7 @@ fn the_promises_hold_in_every_interleaving() {
     assert_eq!(broken, Vec::<String>::new());
 }
 
-/// A planted mistake, the law that it breaks, and the steps to that.
+/// A planted mistake, the law that it breaks, and the steps that break it.
 struct Planted {
     name: &'static str,
     law: &'static str,
@@ -295,7 +303,7 @@ fn planted() -> Vec<Planted> {
     all
 }
 
-/// The laws that the last of some steps breaks; `None`: a step is not possible.
+/// The laws that these steps break, or that plain passes after them break. `None` if a step is not possible.
 fn broken_by(planted: &'static str, steps: &[String]) -> Option<Vec<Broken>> {
     let mut world = World::new(planted);
     let mut broken = Vec::new();
@@ -337,7 +345,8 @@ fn each_law_finds_a_planted_mistake() {
     assert_eq!(laws, Vec::<String>::new());
 }
 
-/// Searches the steps to a planted mistake, or to all of them, for `paths.txt`.
+/// Searches the shortest paths for the mistakes in `PLANTED_PATHS` (separated by blanks), and prints them in the format of
+/// `paths.txt`.
 #[test]
 fn a_planted_mistake_is_searched() {
     let Ok(named) = std::env::var("PLANTED_PATHS") else {

@@ -1,4 +1,4 @@
-//! Breadth first over all that may happen, so that the first path found to a broken law is a shortest one.
+//! Breadth-first search over all possible steps, so the first path that breaks a law is a shortest path.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Mutex;
@@ -7,10 +7,10 @@ use super::laws::{Broken, Law};
 use super::steps::{Actors, Run, Step};
 use super::world::World;
 
-/// How many plain passes must bring everything to its end.
+/// The number of plain passes after which every declaration must be settled.
 const PASSES: u32 = 12;
 
-/// A first state with the actors that act from it on.
+/// The steps to a first state, and the actors from there.
 pub(super) struct Scope {
     pub(super) name: &'static str,
     pub(super) first: Vec<Step>,
@@ -18,16 +18,16 @@ pub(super) struct Scope {
     pub(super) depth: usize,
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) states: usize,
-    /// The shortest path to each broken law, and what is broken.
+    /// The shortest path to each broken law, and how it breaks the law.
     pub(super) broken: BTreeMap<Law, (Vec<Step>, Broken)>,
     pub(super) levels: Vec<usize>,
 }
 
-/// Where a state came from.
+/// The state before a state, and the number of the step between them.
 #[derive(Clone, Copy)]
 struct Parent {
     state: u32,
@@ -39,7 +39,7 @@ struct Node {
     world: World,
 }
 
-/// A new state, or broken laws, in the order of the steps that lead there.
+/// The result of a step: a new state, or broken laws. Results are in the order of the steps, for any number of threads.
 struct Next {
     parent: Parent,
     key: u64,
@@ -47,7 +47,7 @@ struct Next {
     broken: Vec<Broken>,
 }
 
-/// `is_enough`: whether the search ends with the level in which the first law is broken.
+/// `is_enough`: whether to stop after the first level that breaks a law.
 pub(super) fn explore(
     scope: &Scope,
     planted: &'static str,
@@ -99,7 +99,7 @@ pub(super) fn explore(
             if !known.insert(next.key) {
                 continue;
             }
-            // OK because the states of a search fit into memory.
+            // OK because 2^32 states would not fit into memory.
             let number = u32::try_from(parents.len()).unwrap();
             parents.push(Some(next.parent));
             new.push(Node {
@@ -152,7 +152,7 @@ fn expand(
     all
 }
 
-/// What is broken if the service answers plainly from now on.
+/// The laws that are broken if the service answers every request from now on.
 pub(super) fn runs_out(world: &World, fine: &Mutex<HashSet<u64>>) -> Vec<Broken> {
     let mut world = world.clone();
     if world.held.is_some() {
@@ -178,11 +178,11 @@ pub(super) fn runs_out(world: &World, fine: &Mutex<HashSet<u64>>) -> Vec<Broken>
             break;
         }
         keys.push(key);
-        // Late duplicates are looked for each hour.
+        // The outbox searches for late duplicates once an hour.
         world.now += 60 * 60;
         world.run(Run::PLAIN);
         if !world.laws.broken.is_empty() {
-            // A step of its own leads there.
+            // The search also reaches this violation by single steps, and reports it there.
             return Vec::new();
         }
     }

@@ -1,4 +1,4 @@
-//! A small service: records of one load that differ in four fields, and who wrote each field.
+//! A small service for records of one load. They differ in four fields, and each field has its last author.
 
 use std::fmt;
 
@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use crate::outbox::compare::ServiceRecord;
 use crate::outbox::row::Text;
 
-/// The fields that somebody writes in this world. All records agree in the others.
+/// The number of fields that steps write. All other fields have the same value in every record.
 pub(super) const FIELDS: usize = 4;
 pub(super) const CONSIGNEE: usize = 0;
 pub(super) const SIGNATURE: usize = 1;
 pub(super) const TIME: usize = 2;
 const DATE: usize = 3;
 
-/// The values of each field, by the numbers that [`Content`] holds; the first of each means that it is empty.
+/// The values of each field, indexed by the numbers in [`Content`]. The first is an empty field.
 const VALUES: [&[&str]; FIELDS] = [
     &["", "Ben", "Pat", "Cay"],
     &["", "c2ln"],
@@ -22,12 +22,12 @@ const VALUES: [&[&str]; FIELDS] = [
     &["", "2027-06-01", "2027-06-02"],
 ];
 
-/// The consignee that others write.
+/// The consignee that other users write.
 pub(super) const PAT: u8 = 2;
 
 pub(super) const NAMES: [&str; FIELDS] = ["the consignee", "the signature", "the time", "the date"];
 
-/// What a person writes.
+/// A text that the user writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Draft {
     /// Unsigned, without a consignee.
@@ -36,9 +36,9 @@ pub(super) enum Draft {
     B,
     /// Signed, without a consignee.
     S,
-    /// A consignee alone, to be written over a record.
+    /// Only a consignee, for changes to a record.
     Part,
-    /// As A, for the day after: another load.
+    /// Like A, but for the next day, which makes it another load.
     Moved,
 }
 
@@ -75,19 +75,19 @@ impl Draft {
     }
 }
 
-/// What all records have. Each is one text, so that there is less to copy.
+/// The fields that are equal in all records. Each is one string, which is cheap to copy.
 fn load() -> Value {
     json!({"forms": "LPAC1", "origin": "QAZZ7777", "destination": "QDZZ3333"})
 }
 
-/// What a record holds.
+/// The content of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Content {
     pub(super) fields: [u8; FIELDS],
     pub(super) is_submitted: bool,
 }
 
-/// What a text or a request says of each field: nothing, or its value.
+/// The fields of a text or a request; `None` for a field that it does not mention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Given {
     pub(super) fields: [Option<u8>; FIELDS],
@@ -131,7 +131,7 @@ impl Given {
         self.fields[SIGNATURE].is_some_and(|value| value > 0)
     }
 
-    /// The content after this was saved over it.
+    /// The content of a record after this was saved over it.
     pub(super) fn over(&self, content: Content) -> Content {
         let mut after = content;
         for (field, given) in after.fields.iter_mut().zip(self.fields) {
@@ -141,14 +141,14 @@ impl Given {
         after
     }
 
-    /// Whether a record is a draft with this text and nothing else.
+    /// Whether a record is a draft with exactly this text.
     pub(super) fn is_all_of(&self, content: Content) -> bool {
         let mut fields = self.fields.iter().zip(content.fields);
         let is_equal = fields.all(|(given, value)| given.unwrap_or(0) == value);
         is_equal && !content.is_submitted
     }
 
-    /// Whether a record has all of this, the status aside.
+    /// Whether a record contains this text, with any status.
     pub(super) fn is_in(&self, content: Content) -> bool {
         let mut fields = self.fields.iter().zip(content.fields);
         fields.all(|(given, field)| given.is_none_or(|given| given == field))
@@ -159,23 +159,23 @@ impl Given {
 pub(super) enum Author {
     /// The website, or a colleague in another application.
     Other,
-    /// A request for this declaration.
+    /// The outbox, by a request for this declaration.
     Us(u64),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Record {
     pub(super) content: Content,
-    /// Who wrote each field last, and who made the record.
+    /// The last author of each field.
     pub(super) authors: [Author; FIELDS],
     pub(super) maker: Author,
-    /// The login that made it.
+    /// The login that created it.
     pub(super) created_by: &'static str,
     pub(super) made_at: u64,
     /// The number of its last change.
     pub(super) updated: u32,
     pub(super) is_deleted: bool,
-    /// Its declaration was sent as a new record once more after a person had begun another declaration with this one.
+    /// Its declaration was sent as a new record again after a person had started another declaration for this one.
     pub(super) is_doubled: bool,
 }
 
@@ -183,13 +183,13 @@ pub(super) struct Record {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Service {
     pub(super) records: Vec<Record>,
-    /// How many changes there were.
+    /// The number of changes so far.
     pub(super) changes: u32,
 }
 
 pub(super) enum Outcome {
     Saved(usize),
-    /// There is no such record any more.
+    /// The record does not exist any more.
     Missing,
 }
 
@@ -197,7 +197,7 @@ pub(super) fn id(at: usize) -> String {
     format!("c{}", at + 1)
 }
 
-/// The number of a record.
+/// The number of the record with this id.
 pub(super) fn at(id: &str) -> usize {
     id.strip_prefix('c')
         .and_then(|number| number.parse().ok())
@@ -248,7 +248,7 @@ impl Service {
         (record.is_deleted, record.updated) = (true, self.changes);
     }
 
-    /// Carries a request of ours out: a creation, a save over a record, or a delete.
+    /// Carries out a request of the outbox: creates, updates or deletes a record.
     pub(super) fn carry_out(
         &mut self,
         declaration: u64,
@@ -271,7 +271,7 @@ impl Service {
         }
     }
 
-    /// The record as it is shown.
+    /// The record as reads and lists return it.
     pub(super) fn shown(&self, at: usize) -> ServiceRecord {
         let record = &self.records[at];
         let [consignee, signature, time, date] =

@@ -1,4 +1,4 @@
-//! What can happen, each in plain words: what persons say, what others do on the website, what becomes of a request, and time.
+//! The possible steps, each with its text: instructions of the user, edits on the website, the fates of requests, and time.
 
 use std::fmt;
 
@@ -9,36 +9,36 @@ use crate::outbox::apply::{Intent, RowEvent};
 use crate::outbox::decision::Decision;
 use crate::outbox::row::{DAY, RowState};
 
-/// What a list shows.
+/// The completeness of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum List {
     Complete,
-    /// Null in place of the newest record of ours.
+    /// Our newest record is null.
     Null,
-    /// It does not show the newest record of ours yet, which is younger than a day.
+    /// Our newest record is missing while it is younger than a day.
     Behind,
 }
 
-/// What becomes of a request.
+/// The outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     Answered,
-    /// It never arrives, or gets an answer without use: 502, a page.
+    /// It never arrives, or gets an unusable answer, such as 502 or a page.
     NeverArrives,
-    /// It arrives later, if at all.
+    /// It may arrive in a later step.
     ArrivesLate,
-    /// It is carried out, and its reply is lost.
+    /// It is carried out, but its reply is lost.
     ReplyLost,
     Refused,
     /// There is no connection.
     NotSent,
-    /// It is carried out; the reply names a record that a colleague made.
+    /// It is carried out, but the reply names a record that a colleague created.
     NamesAnother,
-    /// It is carried out, and a colleague writes another consignee before the record is read.
+    /// It is carried out, and a colleague changes the consignee before the record is read.
     QuickColleague,
-    /// It is under way while others act.
+    /// It is in flight during the next steps.
     Held,
-    /// It is carried out, and its reply is under way while others act.
+    /// It is carried out, and its reply is in flight during the next steps.
     HeldAfter,
 }
 
@@ -62,14 +62,14 @@ impl fmt::Display for Fate {
 /// One run of the outbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run {
-    /// It waits for the next look, as `send` does.
+    /// Waits until requests in doubt can be reconciled, as `send` does.
     pub(super) waits: bool,
     pub(super) list: List,
-    /// Reads get an answer without use.
+    /// Reads get unusable answers.
     pub(super) is_unreadable: bool,
-    /// It is started by a timer, and not when something is due.
+    /// Started by a timer, not when something is due.
     pub(super) is_timed: bool,
-    /// Which of its requests has another fate than an answer.
+    /// The index of the request that gets this fate; all others are answered.
     pub(super) at: u8,
     pub(super) fate: Fate,
 }
@@ -124,7 +124,7 @@ impl fmt::Display for Run {
     }
 }
 
-/// What others do to a record.
+/// A change to a record by another user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     Consignee,
@@ -145,7 +145,7 @@ pub(super) const CHANGES: &[Change] = &[
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Save(Draft),
-    /// Not after an hour from now.
+    /// A save that must not be sent later than an hour from now.
     SaveInTime(Draft),
     Submit(Draft),
     Edit(u64, Draft),
@@ -158,25 +158,25 @@ pub(super) enum Step {
     SubmitRecord(usize, Draft),
     DeleteRecord(usize),
     Website(usize, Change),
-    /// A colleague makes a record with the text A.
+    /// A colleague creates a record with the text A.
     Twin,
     Run(Run),
-    /// What is under way is carried out, or its reply comes.
+    /// The request in flight ends with this fate.
     Reply(Fate),
     HeldArrives,
     Kill(Fate),
     Arrive(usize),
     Day,
     MovementDayPasses,
-    /// A scheduler runs it each minute for an hour, and reads get no usable answer.
+    /// A scheduler runs the outbox every minute for an hour; reads get no usable answer.
     HourOfCron,
-    /// It runs until a person is asked, and no change gets a clear answer.
+    /// The outbox runs until it asks the user; no change gets a clear answer.
     Tries,
-    /// It is started eight times in thirty hours, and no change gets a clear answer.
+    /// The outbox is started eight times in thirty hours; no change gets a clear answer.
     ThirtyHours,
-    /// The same, and no read gets an answer that can be used.
+    /// The same, but reads get no usable answer.
     UnreadableHours,
-    /// Another user logs in, by name.
+    /// The user with this name logs in.
     Login(&'static str),
     Sync,
 }
@@ -242,15 +242,15 @@ impl fmt::Display for Step {
     }
 }
 
-/// Which actors a scope has.
+/// The actors of a scope.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Actors {
-    /// How many declarations there may be.
+    /// The maximum number of declarations.
     pub(super) declarations: usize,
     pub(super) drafts: &'static [Draft],
-    /// Persons edit, withdraw and delete declarations.
+    /// The user edits, submits, withdraws and deletes declarations.
     pub(super) edits: bool,
-    /// Persons work on records.
+    /// The user changes records by their ids.
     pub(super) records: bool,
     pub(super) website: &'static [Change],
     pub(super) twins: usize,
@@ -264,7 +264,7 @@ pub(super) struct Actors {
 }
 
 impl Actors {
-    /// Everybody.
+    /// All actors.
     pub(super) const ALL: Self = Self {
         declarations: 4,
         drafts: &[Draft::A, Draft::B, Draft::S, Draft::Part, Draft::Moved],
@@ -293,7 +293,7 @@ impl Actors {
 }
 
 impl World {
-    /// All that may happen now.
+    /// The steps that are possible now.
     pub(super) fn steps(&self, actors: &Actors) -> Vec<Step> {
         let mut steps = Vec::new();
         self.runs(actors, &mut steps);
@@ -428,7 +428,7 @@ impl World {
         }
     }
 
-    /// The world after a step; `None`: the step is an error, or does nothing of its own.
+    /// The world after a step. `None` if the step is an error, or has the same effect as a simpler step.
     pub(super) fn after(&self, step: &Step) -> Option<Self> {
         let mut world = self.clone();
         world.laws.broken.clear();
@@ -572,7 +572,7 @@ impl World {
         self.says(about, &event, draft, not_after)
     }
 
-    /// Others change a record. What is so already is no change.
+    /// Another user changes a record. Returns false if the change has no effect.
     fn website(&mut self, at: usize, change: Change) -> bool {
         let before = self.service.records[at].content;
         let mut given = Given {
@@ -596,7 +596,7 @@ impl World {
         true
     }
 
-    /// Builds a first state, from steps that must be possible.
+    /// The state after these steps, which must be possible.
     pub(super) fn after_all(planted: &'static str, steps: &[Step]) -> Self {
         let mut world = Self::new(planted);
         for step in steps {

@@ -1,8 +1,8 @@
-//! The small world: the rows and what their store knows, the service, requests that are under way, a clock, and what the laws remember.
+//! The small world: the rows and the state of their store, the service, requests in flight, a clock, and the memory of the laws.
 //!
-//! The shell here does what that of the loop does, in the same order: `pass.rs` (what is due, `finish`, late duplicates), `observe.rs`
-//! (a list, what appeared since), `store.rs` (whose a record is, what is taken) and `wishes.rs` (the row of a record). Where the loop
-//! decides by more than the pure functions, this is a copy of that decision.
+//! The code around the pure functions does the same as the outbox loop, in the same order: `pass.rs` (due rows, `finish`, late
+//! duplicates), `observe.rs` (lists and the records that appeared), `store.rs` (the owners of records) and `wishes.rs` (the row
+//! of a record). It copies each decision that the loop makes outside the pure functions.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,49 +27,49 @@ use crate::outbox::row::{
     Unanswered, Wish,
 };
 
-/// Later than the age of a list that a creation relies on.
+/// The time between two runs: a creation may not rely on a list that is this old.
 const BETWEEN_RUNS: Time = 61;
 
 const RECONCILE_AFTER: Time = 60;
 
 const HOUR: Time = 60 * 60;
 
-/// When the first step is made. A movement of this world is due on 2027-06-01.
+/// The time of the first step. The movements of this world are on 2027-06-01 or the day after.
 const START: Time = 1_795_132_800;
 
-/// How many steps of one row are made at once, as in the loop.
+/// The maximum number of steps of one row in a round, as in the loop.
 const STEPS: u32 = 16;
 
-/// After so many rounds over all rows a pass does not end.
+/// The maximum number of rounds over all rows in a pass. A pass that needs more breaks a law.
 const ROUNDS: u32 = 8;
 
-/// A record as the local copy has it.
+/// A record in the local copy.
 #[derive(Clone, Debug)]
 struct Copied {
-    /// When it was listed first.
+    /// Its position in the order of first listing.
     sequence: u64,
     updated_at: String,
     content: Content,
 }
 
-/// A request that left and did not arrive yet.
+/// A request that was sent.
 #[derive(Clone, Debug)]
 pub(super) struct Flight {
     pub(super) declaration: u64,
     pub(super) request: ChangeRequest,
-    /// What it says of each field.
+    /// Its fields; `None` for a delete.
     given: Option<Given>,
     user: &'static str,
     left_at: Time,
 }
 
-/// The request of a pass that waits for its reply.
+/// A request in flight, and the data that the pass needs when the reply arrives.
 #[derive(Clone, Debug)]
 pub(super) struct Held {
     pub(super) flight: Flight,
     sent: Sent,
     creation_before: Option<u8>,
-    /// It arrived, and this came of it.
+    /// Set once the request has arrived: the saved record, or `Some(None)` if the record did not exist.
     outcome: Option<Option<usize>>,
 }
 
@@ -88,26 +88,26 @@ pub(super) struct World {
     list: Option<Listing>,
     copy: BTreeMap<usize, Copied>,
     latest: String,
-    /// The places of the last list without a readable record.
+    /// The elements of the last list that could not be read.
     gaps: BTreeSet<String>,
     learnt: Arc<ServiceFields>,
     duplicates_looked_at: Option<Time>,
-    /// The mistake that is planted.
+    /// The planted mistake, or an empty name.
     pub(super) planted: &'static str,
 }
 
-/// What one run of the loop knows.
+/// The state of one run of the loop.
 struct Pass {
     run: Run,
     sent: u8,
     looks_at: Option<Time>,
     retries_now: bool,
     failed: Vec<u64>,
-    /// The list was read in full.
+    /// The complete list was read.
     is_full: bool,
 }
 
-/// The pass ends: the service is not reached, or the program waits or has ended.
+/// Ends the pass early: the service is unreachable, a request is in flight, or its reply is lost.
 struct Stop;
 
 impl World {
@@ -143,7 +143,7 @@ impl World {
         }
     }
 
-    /// An event becomes true of a row.
+    /// Applies an event to a row.
     fn append(&mut self, row: &Row, event: &RowEvent) -> Result<(), Unfit> {
         let mut next = row.clone();
         let moment = Moment {
@@ -170,7 +170,7 @@ impl World {
         self.rows.insert(row.id, Arc::new(row));
     }
 
-    /// The other row that a record belongs to: `store.rs`.
+    /// The other row that owns a record, as in `store.rs`.
     fn holder(&self, record: &str, except: u64) -> Option<&Row> {
         let rows = self.rows.values().filter(|row| row.id != except);
         let mut past = rows.clone().filter(|row| row.is_at_rest());
@@ -189,7 +189,7 @@ impl World {
         self.holder(record, except)?.owner(record, is_listed)
     }
 
-    /// Whether an event would give a row the record of another open one: `store.rs`.
+    /// Whether an event would give a row the record of another open row, as in `store.rs`.
     fn is_taken(&self, event: &RowEvent, row: u64) -> bool {
         let RowEvent::Applied { record, .. } = event else {
             return false;
@@ -198,7 +198,7 @@ impl World {
         others.any(|other| !other.is_at_rest() && other.is_about(&record.id))
     }
 
-    /// The other rows of which a creation may be on its way: `store.rs`.
+    /// The other rows whose creation may be in flight, as in `store.rs`.
     fn expecting(&self, except: u64) -> Vec<&Row> {
         let rows = self.rows.values().filter(|row| row.id != except);
         let expecting = rows.filter(|row| !row.is_at_rest() && row.is_expecting());
@@ -230,7 +230,8 @@ impl World {
         self.copy.contains_key(&at) && self.service.is_there(at)
     }
 
-    /// When a record was listed first; 0: before all that any row waits for. `observe.rs`.
+    /// The position of a record in the order of first listing, as in `observe.rs`; 0 if it was listed before everything that the
+    /// open rows wait for.
     fn first_listed(&self, record: &str) -> Option<u64> {
         if !self.is_listed(record) {
             return None;
@@ -245,7 +246,7 @@ impl World {
         )
     }
 
-    /// The record that a list does not show.
+    /// The record that a list omits.
     fn left_out(&self, list: List) -> Option<usize> {
         let is_ours = |at: &usize| matches!(self.service.records[*at].maker, Author::Us(_));
         let mut there = (0..self.service.records.len()).filter(|at| self.service.is_there(*at));
@@ -258,7 +259,7 @@ impl World {
         is_left_out.then_some(newest)
     }
 
-    /// The whole list is read: `observe.rs`.
+    /// Reads the complete list, as in `observe.rs`.
     pub(super) fn read_list(&mut self, list: List) -> Listing {
         let (number, begun) = (self.version, self.now);
         let left_out = self.left_out(list);
@@ -292,7 +293,8 @@ impl World {
         listing
     }
 
-    /// The records that were listed after a change for the first time and may be made of these texts: `observe.rs`.
+    /// The records that were first listed after position `since` and may have been created from one of these texts, as in
+    /// `observe.rs`.
     fn appeared<'a>(
         &self,
         row: u64,
@@ -318,14 +320,15 @@ impl World {
         seen.collect()
     }
 
-    /// Runs until nothing is due, as `Outbox::send`, or `send_due` if it does not wait. `false`: the run was as a plain one.
+    /// Runs until nothing is due, like `Outbox::send`, or like `send_due` if the run does not wait. Returns false if the run was
+    /// the same as a plain run.
     pub(super) fn run(&mut self, run: Run) -> bool {
         self.now += BETWEEN_RUNS;
         let due = |row: &Arc<Row>| match &row.state {
             RowState::Open { next_at } => next_at.filter(|due| due.is_ahead(self.now)),
             _ => None,
         };
-        // It is called again at its next time.
+        // If nothing is due yet, the caller waits until the next row is due.
         let is_ahead =
             |row: &Arc<Row>| !matches!(row.state, RowState::Open { .. }) || due(row).is_some();
         if !run.is_timed
@@ -373,7 +376,7 @@ impl World {
         !is_faulty || pass.sent > run.at
     }
 
-    /// What is shown is so at the service, if nobody else acted meanwhile.
+    /// Compares each screen that changed with the service. Valid only if no other user acted during the run.
     fn check_screens(&mut self, before: &BTreeMap<u64, Screen>) {
         for id in self.rows.keys().copied().collect::<Vec<_>>() {
             let screen = self.screen(id);
@@ -385,7 +388,7 @@ impl World {
         }
     }
 
-    /// One pass: `pass.rs`.
+    /// One pass, as in `pass.rs`.
     fn pass(&mut self, pass: &mut Pass) -> Result<(), Stop> {
         for _ in 0..ROUNDS {
             pass.looks_at = None;
@@ -408,7 +411,7 @@ impl World {
         Err(Stop)
     }
 
-    /// A pass takes the right to send: what was under way with an earlier one is in doubt. `lease.rs`.
+    /// A pass takes the lease, which puts the requests in flight of an earlier pass in doubt, as in `lease.rs`.
     fn doubt_what_was_sent(&mut self) {
         for id in self.rows.keys().copied().collect::<Vec<_>>() {
             let row = Arc::clone(&self.rows[&id]);
@@ -419,7 +422,7 @@ impl World {
         }
     }
 
-    /// `pass.rs`: `look_for_duplicates`.
+    /// Does the same as `look_for_duplicates` in `pass.rs`.
     fn look_for_duplicates(&mut self, pass: &Pass) {
         let rows = self.rows.values().filter(|row| !row.is_at_rest());
         let watched: Vec<_> = rows
@@ -464,7 +467,7 @@ impl World {
         };
         let own = row.record.as_ref().map(|own| service::at(own));
         let is_own_there = own.is_some_and(|own| self.service.is_there(own));
-        // Who began with a record and gave that up has none of it.
+        // A discarded row that was started for a record does not own it any more.
         let is_given_up = |other: &Row| other.is_named && other.state == RowState::Discarded;
         let mut others = self.rows.values().filter(|other| other.id != row.id);
         let is_of_another = others.any(|other| {
@@ -477,7 +480,7 @@ impl World {
             .tells(row.id, told, &screen, is_own_there, is_of_another);
     }
 
-    /// One read, or one commit and what follows from it: `pass.rs`.
+    /// One read, or one commit and its request, as in `pass.rs`. Returns false if the row has nothing to do.
     fn step(&mut self, id: u64, read: &mut Option<Read>, pass: &mut Pass) -> Result<bool, Stop> {
         let row = Arc::clone(&self.rows[&id]);
         let is_open = matches!(
@@ -511,7 +514,7 @@ impl World {
                 let mut list = known.unwrap_or_else(|| self.read_list(pass.run.list));
                 let gaps_before = &row.looked_for().1.gaps;
                 if row.is_in_doubt() && !list.gaps.is_subset(gaps_before) && !pass.is_full {
-                    // What is missing may be seen in a list that is read in full.
+                    // A complete list may show the missing record.
                     pass.is_full = true;
                     list = self.read_list(pass.run.list);
                 }
@@ -557,7 +560,7 @@ impl World {
         action
     }
 
-    /// `observe.rs`: `record`.
+    /// Does the same as `record` in `observe.rs`.
     fn read_record(&self, row: &Row, record: &str) -> Read {
         let at = service::at(record);
         if !self.service.is_there(at) {
@@ -570,7 +573,7 @@ impl World {
         }))
     }
 
-    /// What was decided becomes true of a row, unless that takes the record of another one: `pass.rs`.
+    /// Applies a decision to a row, unless it takes the record of another row, as in `pass.rs`.
     fn judge(&mut self, row: &Row, event: &RowEvent) {
         let is_taken = self.is_taken(event, row.id) && self.planted != "AdoptsTaken";
         if is_taken || self.append(row, event).is_err() {
@@ -611,7 +614,7 @@ impl World {
         );
     }
 
-    /// A request leaves: `pass.rs`.
+    /// Sends a request, as in `pass.rs`.
     fn send(&mut self, row: &Row, sent: &Sent, pass: &mut Pass) -> Result<(), Stop> {
         self.append(row, &RowEvent::Marked(sent.clone())).unwrap();
         let id = row.id;
@@ -669,7 +672,8 @@ impl World {
         Err(Stop)
     }
 
-    /// A declaration is sent as a new record: those that it has made, and that a person began another declaration with, are doubled.
+    /// A declaration is sent as a new record. Each record that it has made, and that a person has started another declaration for, is
+    /// doubled.
     fn doubles(&mut self, declaration: u64) {
         let rows = &self.rows;
         let is_named = |at: usize| {
@@ -697,7 +701,7 @@ impl World {
         Some(record)
     }
 
-    /// The service carries the held request out; its reply is still on its way.
+    /// The service carries out the held request; its reply is still in flight.
     pub(super) fn held_arrives(&mut self) {
         let Some(mut held) = self.held.take() else {
             return;
@@ -706,14 +710,14 @@ impl World {
         self.held = Some(held);
     }
 
-    /// The held request comes to its end.
+    /// The held request ends with this fate.
     pub(super) fn held_ends(&mut self, fate: Fate) {
         if let Some(held) = self.held.take() {
             self.replies(held, fate);
         }
     }
 
-    /// The program ends while a request is under way.
+    /// The program is killed while a request is in flight.
     pub(super) fn kill(&mut self, fate: Fate) {
         let Some(held) = self.held.take() else {
             return;
@@ -726,7 +730,7 @@ impl World {
         self.duplicates_looked_at = None;
     }
 
-    /// What becomes of a request, and what is heard of it.
+    /// Handles a request according to its fate, and passes the reply to the outbox.
     fn replies(&mut self, held: Held, fate: Fate) {
         let id = held.flight.declaration;
         let outcome = match (held.outcome, fate) {
@@ -767,7 +771,7 @@ impl World {
         debug_assert!(id > 0);
     }
 
-    /// What a reply says, with what is read of a new record right after: `pass.rs`, `reply_of`.
+    /// The reply about a record, and a new record as read right after it. Does the same as `reply_of` in `pass.rs`.
     fn reply_of(&self, record: usize, sent: &Sent) -> Heard {
         let id = service::id(record);
         let is_new = sent.request.record().is_none();
@@ -792,7 +796,7 @@ impl World {
         Heard::Record { seen, read }
     }
 
-    /// `pass.rs`: `finish`.
+    /// Does the same as `finish` in `pass.rs`.
     fn finish(&mut self, held: &Held, heard: Heard) {
         let id = held.flight.declaration;
         let row = Arc::clone(&self.rows[&id]);
@@ -832,7 +836,8 @@ impl World {
         }
     }
 
-    /// A person says something about a declaration, a record, or a new one: `wishes.rs`. `false`: it is an error.
+    /// The user says something about a declaration or a record, or writes a new declaration, as in `wishes.rs`. Returns false on
+    /// an error.
     pub(super) fn says(
         &mut self,
         about: About,
@@ -876,7 +881,7 @@ impl World {
             },
             _ => return false,
         };
-        // A delete of a record shows what the copy has. Where it has nothing, it is a delete by the id alone.
+        // Before a delete, the user sees the record in the local copy. If the copy does not have it, the user deletes by id only.
         let seen = base.map(|record| {
             let copied = self.copy.get(&record).map(|copied| copied.content);
             let copied = copied.filter(|_| matches!(said, Said::Delete));
@@ -908,7 +913,7 @@ impl World {
         id
     }
 
-    /// `wishes.rs`: `row_of`.
+    /// Does the same as `row_of` in `wishes.rs`.
     fn row_of(&mut self, record: &ServiceRecord) -> Result<Option<u64>, Unfit> {
         if let Some(row) = self.holder(&record.id, 0)
             && row.is_about(&record.id)
@@ -941,12 +946,12 @@ impl World {
         Ok(Some(row.id))
     }
 
-    /// The records that the local copy has, by their bits.
+    /// The records in the local copy, as a bit set.
     fn listed(&self) -> u32 {
         self.copy.keys().fold(0, |listed, at| listed | 1 << at)
     }
 
-    /// What the local copy shows of a record to somebody who deletes it.
+    /// A record as the local copy shows it to a user who deletes it.
     pub(super) fn copied(&self, record: usize) -> ServiceRecord {
         let known = self.copy.get(&record);
         ServiceRecord {
@@ -959,7 +964,7 @@ impl World {
         }
     }
 
-    /// What a screen shows of a declaration: `declaration.rs`.
+    /// The state of a declaration on the screen, as in `declaration.rs`.
     pub(super) fn screen(&self, id: u64) -> Screen {
         let row = &self.rows[&id];
         match &row.state {
@@ -991,11 +996,11 @@ impl World {
         self.rows.values().any(|row| row.watched().is_some())
     }
 
-    /// Records of ours that no declaration shows as its own, reports or asks about.
+    /// Our records that no declaration shows as its own, reports or asks about.
     pub(super) fn untold(&self) -> Vec<usize> {
         let is_pending = |id: &u64| matches!(self.screen(*id), Screen::Refused | Screen::Asked(_));
         if self.rows.keys().any(is_pending) {
-            // What is asked about, or refused, is looked for as soon as a person has answered.
+            // A declaration with a question or a refusal is searched for only after the user has answered.
             return Vec::new();
         }
         let records = self.service.records.iter().enumerate();
@@ -1006,17 +1011,19 @@ impl World {
             };
             let is_told =
                 |row: &Arc<Row>| row.duplicates.contains(&id) || row.agreed.not.contains(&id);
-            // A row that began with the record is its declaration, unless the record was made again after that.
+            // The row that a person started for the record accounts for it, unless its own declaration was sent as a new record again
+            // after that.
             let is_over = matches!(self.screen(maker), Screen::GivenUp | Screen::Deleted);
             let is_own = |row: &Arc<Row>| {
                 row.record.as_ref() == Some(&id) && (is_over || !row.is_named || !record.is_doubled)
             };
             let own = self.rows[&maker].record.as_ref();
             let own = own.map(|own| service::at(own));
-            // A colleague's record with all of a lost text is not told apart from ours, which is then nobody's.
+            // A colleague's record with exactly a lost text cannot be distinguished from ours. The declaration may take it as its
+            // own, and then none accounts for ours.
             let is_theirs = |at: usize| self.service.records[at].maker == Author::Other;
             let has_own = own.is_some_and(|own| self.service.is_there(own));
-            // Where its own record is gone, it is the only one, unless none is wanted.
+            // If the maker's own record is gone, this record is not a duplicate but the only one, unless no record is wanted.
             let is_further = !own.is_some_and(is_theirs) && (is_over || has_own || own.is_none());
             let is_by_us = |author: &Author| matches!(author, Author::Us(_));
             is_further
@@ -1038,7 +1045,8 @@ impl World {
         self.carry_out(&flight);
     }
 
-    /// What tells states apart: no history, no reasons, no times but what is due, dates and numbers by their order.
+    /// A hash of everything that distinguishes two states. It omits history and reasons, reduces times to whether they have
+    /// passed, and replaces dates and numbers by their order.
     pub(super) fn key(&self) -> u64 {
         let mut key = DefaultHasher::new();
         let mut rows: Vec<Row> = self.rows.values().map(|row| Row::clone(row)).collect();
@@ -1063,7 +1071,7 @@ impl World {
             each_date(row, |date| *date = rank(date).to_string());
             normalise(row, self.now);
             is_listed.hash(&mut key);
-            // OK because a row can always be written.
+            // OK because a row can always be serialized.
             serde_json::to_writer(&mut written, &row).unwrap();
         }
         for record in &self.service.records {
@@ -1111,7 +1119,7 @@ fn base_of(event: &RowEvent) -> ServiceRecord {
     }
 }
 
-/// What a person speaks of.
+/// The subject of an instruction.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum About {
     New,

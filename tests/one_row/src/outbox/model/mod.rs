@@ -1,12 +1,12 @@
-//! A model of the outbox: random schedules drive the pure functions against a plain service in memory, which was written from the
-//! guarantees and not from the code. Four laws hold in each schedule:
+//! Runs random schedules of the pure functions against a simple service in memory. The service was written from the guarantees,
+//! not from the code. Four laws hold in each schedule:
 //!
-//! 1. A record that we did not write is never submitted by us.
-//! 2. A field that somebody else wrote is never lost without a question.
-//! 3. A record that is reported as a duplicate is one.
-//! 4. Every wish ends met, asked, refused or discarded within two days of reachable time.
+//! 1. The outbox never submits a record that it did not write.
+//! 2. No value that another user wrote is lost without a question.
+//! 3. Every record reported as a duplicate is a duplicate.
+//! 4. Within two days of reachable time, every wish is met, refused, discarded, or has become a question.
 //!
-//! The laws, the person and the website are those of the schedules of the loop. `PLANTED` plants a mistake.
+//! The schedules of the outbox loop in `envd-sync` use the same laws, user and website. `PLANTED` plants a mistake.
 
 #[path = "../../../../../crates/envd-sync/src/outbox/tests/model/laws.rs"]
 mod laws;
@@ -45,19 +45,20 @@ fn four_laws_hold_in_random_schedules() {
     assert!(schedules < 200 || counts.len() > 8, "{counts:?}");
 }
 
-/// The planted mistakes, each with a schedule that holds without it and breaks a law with it.
+/// The planted mistakes, each with the seed of a schedule that breaks a law only with the mistake.
 fn planted() -> impl Iterator<Item = (&'static str, u64)> {
     let lines = include_str!("schedules.txt").lines();
     let lines = lines.map(|line| line.split_once(' ').unwrap());
     lines.map(|(name, schedule)| (name, schedule.parse().unwrap()))
 }
 
-/// `PLANTED_SCHEDULES` schedules from the one of the table on are tried; of one mistake alone, if `PLANTED` names it.
+/// `PLANTED_SCHEDULES` is the number of seeds to try for each mistake, starting with the seed in the table. `PLANTED` selects one
+/// mistake.
 #[test]
 fn each_planted_mistake_is_found() {
     let set = std::env::var("PLANTED_SCHEDULES").ok();
     let schedules: u64 = set.map_or(1, |set| set.parse().unwrap());
-    // A program that trips over a mistake has found it as well.
+    // A program that panics because of a mistake has found it too.
     let holds =
         |seed: u64, planted: &'static str| catch_unwind(|| World::new(seed, planted).run()).is_ok();
     let mut missed = Vec::new();

@@ -1,4 +1,4 @@
-//! The person of a schedule writes to a copy of the store.
+//! The user of a schedule, who writes to one copy of the store.
 
 use super::people::{About, next_act};
 use super::program::{Store, circumstances, open};
@@ -12,7 +12,7 @@ use crate::outbox::row::{Row, RowState};
 impl World {
     pub(super) fn person(&mut self) {
         let store = self.random.usize(..self.stores.len());
-        // One of the programs of the store writes.
+        // The time comes from the clock of a program of this store.
         let program = self.programs.iter().find(|program| program.store == store);
         let now = self.moment_now(program.map_or(0, |program| program.offset));
         let rows: Vec<&Row> = self.stores[store].rows.values().collect();
@@ -43,7 +43,7 @@ impl World {
         id
     }
 
-    /// The row of a record; a creation in doubt that made it is its row from then on.
+    /// The row of a record. If a creation in doubt has made the record, its row now claims the record.
     fn row_of(&mut self, store: usize, record: &ServiceRecord, now: u64) -> Option<u64> {
         let held = &self.stores[store];
         let mut rows = held.rows.values();

@@ -1,4 +1,4 @@
-//! A program that sends: a plain loop over the pure functions, in which everything else happens between any two commits.
+//! A program that sends: a simple loop over the pure functions. Anything else may happen between two of its commits.
 
 use std::collections::BTreeMap;
 
@@ -24,11 +24,11 @@ pub(super) struct Account {
     pub(super) listed: Listing,
     pub(super) pause: Option<Due>,
     pub(super) service: ServiceFields,
-    /// When each record was listed first.
+    /// The sequence number of each record, in the order in which lists first showed them.
     pub(super) replica: BTreeMap<String, u64>,
 }
 
-/// All that is committed.
+/// The committed state.
 #[derive(Clone, Debug)]
 pub(super) struct Store {
     pub(super) index: usize,
@@ -51,7 +51,7 @@ impl Default for Store {
 }
 
 impl Store {
-    /// As another process reads it.
+    /// The store as another process reads it: serialized and parsed.
     pub(super) fn reloaded(&self) -> Self {
         let document = serde_json::to_string(&self.rows).unwrap();
         let rows: BTreeMap<u64, Row> = serde_json::from_str(&document).unwrap();
@@ -78,19 +78,20 @@ pub(super) enum Step {
     #[default]
     Idle,
     Pass,
-    /// Listed, and not committed.
+    /// The list was read, but not committed.
     Listing(Listing, Vec<ServiceRecord>),
-    /// A row as it was, what was read for it, if the service was reached, and how many versions the record had. It is not decided.
+    /// A read without a decision yet: the row at that time, the result (`None` if the service was unreachable), and the number of
+    /// versions of the record.
     Read(Box<Row>, Option<Read>, usize),
-    /// Marked, and not sent.
+    /// The request was marked, but not sent.
     Depart(Flight),
-    /// Answered, and not committed; a pause may have come with it.
+    /// The reply was received, but not committed. The reply may ask for a pause.
     Replied(Flight, Heard, Option<u64>),
 }
 
-/// What comes instead of what was to be read.
+/// A failed read.
 enum Trouble {
-    /// No connection, or a page of somebody else.
+    /// No connection, or a page from another server.
     Unreachable,
     Unclear(String),
 }
@@ -130,7 +131,8 @@ impl World {
         self.service.now.saturating_add_signed(offset)
     }
 
-    /// Appends an event to a row and commits, after so many versions of its record were read. What is marked departs.
+    /// Applies an event to a row and commits it. `read`: the number of versions of its record that were read. Returns the request
+    /// to send if the event marked one.
     pub(super) fn commit(
         &mut self,
         store: usize,
@@ -189,7 +191,7 @@ impl World {
         Ok(self.laws.committed(&self.service, &commit))
     }
 
-    /// What comes instead of what was to be read.
+    /// Decides whether a read fails. `reason`: the text of an unusable answer.
     fn trouble_reading(&mut self, reason: &str) -> Option<Trouble> {
         if self.is_offline {
             return Some(Trouble::Unreachable);
@@ -215,7 +217,7 @@ impl World {
         action
     }
 
-    /// The next step of a program: one commit, or one request.
+    /// Runs the next step of a program: one commit or one request.
     pub(super) fn step(&mut self, at: usize) {
         let now = self.moment_now(self.programs[at].offset);
         let store = self.programs[at].store;
@@ -239,7 +241,7 @@ impl World {
                 }
             }
             Step::Depart(flight) => {
-                // A holder that was frozen sends all the same, now and then.
+                // A program that was frozen and has lost its lease may still send.
                 if !is_held && self.random.bool() {
                     return;
                 }
@@ -379,7 +381,7 @@ impl World {
         self.programs[at].list = Some((listing, records));
     }
 
-    /// Commits what was decided if the row is as it was read. What is marked then is sent.
+    /// Commits a decision if the row has not changed since it was read. If the decision marked a request, the next step sends it.
     fn append(
         &mut self,
         at: usize,
@@ -397,7 +399,7 @@ impl World {
         flight.map_or(Step::Pass, Step::Depart)
     }
 
-    /// A record belongs to one row: the store refuses a second one.
+    /// True if another row has this record already; the store would refuse the event.
     fn is_taken(&self, store: usize, row: u64, event: &RowEvent) -> bool {
         let RowEvent::Applied { record, .. } = event else {
             return false;
@@ -435,7 +437,7 @@ impl World {
                 (reply, pause) = (Heard::NotSent { wait }, Some(wait));
             }
             2 => reply = Heard::Refused,
-            // Lost before it arrived, or a page.
+            // The request was lost, or another server answered with a page.
             3 | 4 => {
                 colleague(&mut self.random, &mut self.service, &flight.request);
             }
@@ -457,7 +459,7 @@ impl World {
                 if let Some(id) = self.random.choice(records(&self.service, |_| true)) {
                     let is_own = flight.request.record() == Some(id.as_str())
                         || self.service.records[&id].maker() == Author::Row(flight.row);
-                    // A record that nobody has listed passes for a new one.
+                    // If a store has not listed the record yet, the outbox takes it for the new one.
                     let is_known = self
                         .stores
                         .iter()
@@ -470,7 +472,7 @@ impl World {
             _ => match carry_out(&mut self.service, &flight.clone().saved(fate == 11)) {
                 Outcome::Saved(id) => {
                     reply = self.reply_with(&flight, &id);
-                    // Somebody is quick, before the reply is read.
+                    // Another user edits the record before the reply is read.
                     if fate == 12 {
                         self.website();
                     }
@@ -483,7 +485,7 @@ impl World {
         Step::Replied(flight, reply, pause)
     }
 
-    /// The reply that names a record: its id and its status. What a creation has made is read.
+    /// A reply that names a record, with its id and status. After a creation the record is also read.
     fn reply_with(&self, flight: &Flight, id: &str) -> Heard {
         let shown = shown(&self.service, id);
         let read = (flight.request.record().is_none()).then(|| shown.clone());
@@ -542,7 +544,7 @@ pub(super) fn circumstances<'a>(
     store: &'a Store,
     open: &'a [&'a Row],
 ) -> Circumstances<'a> {
-    // A movement of the model is due on the first of June.
+    // The movements of the model are on the first of June.
     let days = now.saturating_sub(START) / 86_400;
     Circumstances {
         now,
@@ -557,7 +559,7 @@ pub(super) fn circumstances<'a>(
     }
 }
 
-/// The other rows of which a creation may be on its way.
+/// The other rows whose creation may be in flight.
 pub(super) fn open(store: &Store, row: u64) -> Vec<&Row> {
     let others = store.rows.values().filter(|other| other.id != row);
     others.filter(|row| row.is_expecting()).collect()

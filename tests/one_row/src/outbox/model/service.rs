@@ -1,4 +1,4 @@
-//! What the outbox sees of the plain service.
+//! The plain service as the outbox sees it.
 
 use equipment::plain_service::Service;
 use serde_json::json;
@@ -6,14 +6,14 @@ use serde_json::json;
 use super::people::shown_fields;
 use crate::outbox::compare::ServiceRecord;
 
-/// What a reply shows of a record: its id and its status.
+/// Reduces a record to the content of a reply: its id and status.
 pub(super) fn reply(mut record: ServiceRecord) -> ServiceRecord {
     record.fields = json!({"status": record.fields["status"]});
     record.created_by = None;
     record
 }
 
-/// All that is listed now.
+/// Requests a list.
 pub(super) fn list(service: &mut Service) -> Vec<ServiceRecord> {
     let ids: Vec<String> = service.list().map(|(id, _)| id.clone()).collect();
     ids.iter().map(|id| shown(service, id)).collect()

@@ -1,4 +1,4 @@
-//! One random schedule: what the person, the website, the network, the clocks and the programs do.
+//! One random schedule: the actions of the user, the website, the network, the clocks and the programs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,9 +19,9 @@ pub(super) struct World {
     pub(super) programs: Vec<Program>,
     pub(super) laws: Laws,
     pub(super) random: Rng,
-    /// Requests that the service carries out later, and when.
+    /// Requests that the service carries out later, with the time.
     pub(super) late: Vec<(u64, Flight)>,
-    /// Of 100 requests so many fail in some way.
+    /// The percentage of requests that may fail.
     pub(super) trouble: u8,
     pub(super) is_offline: bool,
     /// Changes never get a clear answer.
@@ -30,11 +30,11 @@ pub(super) struct World {
     pub(super) never_answers_reads: bool,
     pub(super) reconcile_after: u64,
     pub(super) rows: u64,
-    /// How often things happened: a model in which nothing happens proves nothing.
+    /// Counts of events, which show that the schedules cover them.
     pub(super) counts: BTreeMap<&'static str, u64>,
-    /// Texts that were sent, for twins.
+    /// The texts sent so far, from which the website makes twins.
     pub(super) texts: Vec<Value>,
-    /// The mistake that this schedule is run with.
+    /// The planted mistake, or an empty name.
     pub(super) planted: &'static str,
 }
 
@@ -92,7 +92,7 @@ impl World {
         self.programs.push(Program::new(store, offset));
     }
 
-    /// How far a clock is set.
+    /// The number of seconds by which a clock is set forward or back.
     fn jump(&mut self) -> i64 {
         [-90_000, -3_000, -70, 70, 3_000, 90_000][self.random.usize(..6)]
     }
@@ -139,7 +139,7 @@ impl World {
         note(|| format!("program {at} crashes"));
         let Program { store, offset, .. } = self.programs[at];
         let program = std::mem::replace(&mut self.programs[at], Program::new(store, offset));
-        // What it was about to send may still be on its way.
+        // The request that it was about to send may still arrive.
         if let Step::Depart(flight) = program.step
             && chance(&mut self.random, 50)
         {
@@ -163,7 +163,7 @@ impl World {
         for (_, flight) in due {
             note(|| format!("late: {:?}", flight.request));
             carry_out(&mut self.service, &flight);
-            // Somebody tidies up: of two alike, one is deleted.
+            // Another user may delete one of two drafts of the same row.
             if flight.request.record().is_none() && chance(&mut self.random, 30) {
                 let row = Author::Row(flight.row);
                 let is_one = |kept: &Record| kept.maker() == row && kept.status() == "DRAFT";
@@ -184,11 +184,11 @@ impl World {
         self.stores.iter().flat_map(|store| store.rows.values())
     }
 
-    /// No more trouble: within two days of reachable time, everything comes to its end.
+    /// The service stays reachable from now on: within two days, no row is open any more.
     fn end(&mut self) {
         self.is_offline = false;
         self.trouble = 0;
-        // What waits behind a doubt has its own day without a usable answer.
+        // A row that waits for a row in doubt has its own day without a usable answer afterwards.
         let days = if self.never_answers_reads { 3 } else { 2 };
         let until = self.service.now + days * 24 * 60 * 60;
         note(|| "the end begins".to_owned());
@@ -203,7 +203,7 @@ impl World {
             let mut sending = BTreeSet::new();
             for at in 0..self.programs.len() {
                 self.programs[at].offset = 0;
-                // The first program of a store goes on until it has nothing to do.
+                // The first program of a store runs until it has nothing to do.
                 let is_first = sending.insert(self.programs[at].store);
                 for _ in 0..if is_first { 400 } else { 1 } {
                     self.arrive_late();
