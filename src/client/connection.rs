@@ -143,7 +143,7 @@ fn next_position(info: &PageInfo, here: &Position) -> Result<Option<Position>, &
         (Some(false), _) => Ok(None),
         (None, _) => Err("the page does not say whether another one follows"),
         (_, None) => Err("another page is announced without a cursor"),
-        (_, Some(next)) if next == *here => Err("the cursor stands still"),
+        (_, Some(next)) if next == *here => Err("the next page repeats this cursor"),
         (_, next) => Ok(next),
     }
 }

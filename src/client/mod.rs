@@ -215,7 +215,7 @@ impl Client {
         let is_inside = |url: &Url| is_loopback(url) || is_private(url);
         let url = parse_endpoint(name, address).and_then(|url| {
             if is_inside(&url) && !is_inside(&self.endpoint.url) {
-                return Err(Error::config(format!("{name} is of a private network")));
+                return Err(Error::config(format!("{name} is on a private network")));
             }
             Ok(url)
         });

@@ -422,9 +422,9 @@ fn named(text: &ConsignmentText, names: &RecordNames) -> Result<ConsignmentText,
     let needed = known.iter().filter(|(_, field)| field.is_some());
     let needed: Vec<&str> = needed.map(|(name, _)| *name).collect();
     Err(match needed.as_slice() {
-        [] => "by the profile no update names its record".to_owned(),
+        [] => "the profile names no field that identifies the record to update".to_owned(),
         needed => format!(
-            "by the profile an update names its record by {}, which the input does not have",
+            "the profile identifies the record to update by {}, which the input does not have",
             needed.join(" or ")
         ),
     })

@@ -124,11 +124,12 @@ impl RegisterBuilder {
         }
         match &self.profile.authentication.value {
             RegisterAuthentication::Bearer if self.options.user.is_none() => {
-                let what = "by the profile the register needs an access token: set a token source";
+                let what =
+                    "the profile requires an access token for the register: set a token source";
                 return Err(Error::config(what));
             }
             RegisterAuthentication::Header(name) if !self.options.has_header(name) => {
-                let what = format!("by the profile the register needs the header {name}");
+                let what = format!("the profile requires the header {name}");
                 return Err(Error::config(what));
             }
             _ => {}

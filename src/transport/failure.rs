@@ -83,7 +83,7 @@ fn not_connected(source: &reqwest::Error, through_proxy: bool) -> Option<Error> 
         } else if is_refused {
             "the proxy cannot be reached"
         } else {
-            "the proxy wants another user name or password, or does not connect to the server"
+            "the proxy rejected the user name or password, or could not connect to the server"
         };
         (ConnectCause::Proxy, words.to_owned())
     } else if is_unknown_name {

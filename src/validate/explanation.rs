@@ -58,14 +58,14 @@ impl fmt::Display for Explanation {
             Self::Applies => f.write_str("it applies"),
             Self::Unknown => f.write_str("no question has this id"),
             Self::OtherForms => f.write_str("it belongs to other forms"),
-            Self::NoSuchRow => f.write_str("no answer stands in this row"),
+            Self::NoSuchRow => f.write_str("the row does not exist"),
             Self::ParentHidden(above) => write!(f, "question {above} above it does not apply"),
             Self::ParentUnanswered(above) => write!(f, "question {above} above it has no answer"),
             Self::TriggerNotMet { source, values } => {
                 let values = values.join(" or ");
                 write!(f, "question {source} is not answered {values}")
             }
-            Self::TooLarge => f.write_str("there are too many questions and answers to judge"),
+            Self::TooLarge => f.write_str("there are too many questions and answers to check"),
             Self::Cycle => f.write_str("it depends on itself"),
         }
     }

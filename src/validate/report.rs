@@ -79,7 +79,7 @@ impl fmt::Display for Report {
         })?;
         let lists = [
             (&self.findings, ""),
-            (&self.not_judged, " (not judged by the server)"),
+            (&self.not_judged, " (not checked by the server)"),
             (&self.advice, ""),
         ];
         let shown = lists

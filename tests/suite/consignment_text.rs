@@ -21,8 +21,8 @@ const SAVES: &str = r#"
 {"updates": {"value": {"id": "consignmentId", "number": null}}} | {S, "id" :"c-1"} |      | {S, "consignmentId" :"c-1"}
 {"updates": {"value": {"id": null, "number": "reference"}}}     | {S} | number=C-1 id=c-1 | {S,"reference":"C-1"}
 {"updates": {"value": {"id": "id", "number": "reference"}}}     | {S} | number=C-1 id=c-1 | {S,"reference":"C-1","id":"c-1"}
-{"updates": {"value": {"id": null, "number": "number"}}}        | {S} | id=c-1            | by the profile an update names its record by number, which the input does not have
-{"updates": {"value": {"id": null, "number": null}}}            | {S} | id=c-1            | by the profile no update names its record
+{"updates": {"value": {"id": null, "number": "number"}}}        | {S} | id=c-1            | the profile identifies the record to update by number, which the input does not have
+{"updates": {"value": {"id": null, "number": null}}}            | {S} | id=c-1            | the profile names no field that identifies the record to update
 {"updates": {"value": {"id": "z", "number": null}}}             | {S} | id=c-1            | the text of a consignment has a field twice
 {"operations": {"createOrSaveConsignment": {"value": {"document": "mutation($envdAccountId: ID!, $input: I!) { createOrSaveConsignment(a: $envdAccountId, b: $input) { data { id } } }"}}}} | {S} | id=c-1 | {S,"id":"c-1"}
 "#;

@@ -145,7 +145,7 @@ async fn send(outbox: &Outbox) -> Result<(), Failure> {
     }
     let (confirmed, asks) = (report.confirmed, report.needs_attention);
     say(&format!(
-        "\n   {confirmed} confirmed, {asks} for a person to decide."
+        "\n   {confirmed} confirmed, {asks} to be decided."
     ))
 }
 

@@ -57,7 +57,7 @@ impl fmt::Display for Blocker {
             Self::Finding(finding) => f.write_str(&finding.sentence()),
             Self::NoRow { section, text } => {
                 let section = name(section, text);
-                write!(f, "Add a row to {section}, or say that there is none.")
+                write!(f, "Add a row to {section}, or skip the section.")
             }
             Self::EmptyRow {
                 section,

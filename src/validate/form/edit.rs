@@ -94,7 +94,7 @@ pub enum EditError {
         because: Explanation,
     },
     /// The form would become too large to check: see [`Rule::Size`](super::super::Rule::Size).
-    #[error("there would be too many rows and answers to judge")]
+    #[error("there would be too many rows and answers to check")]
     TooLarge,
     /// The consignment has no such field, or the field does not take the value.
     #[error("the value does not fit the field {path}: {}", .findings.first().map_or("", |f| f.message.as_str()))]

@@ -216,7 +216,7 @@ impl<'a> Builder<'a> {
         let tree = self.walk.tree;
         if question.triggers.is_empty() {
             let parent = question.parent.map(|parent| &tree[parent]);
-            let stands_under = |above| format!("it stands under {}", named(above));
+            let stands_under = |above| format!("it belongs to {}", named(above));
             return parent.map(stands_under).into_iter().collect();
         }
         let met = question.triggers.iter().filter_map(|trigger| {

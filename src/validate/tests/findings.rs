@@ -50,7 +50,7 @@ fn problems_that_the_server_does_not_reach_are_listed_separately() {
     let others: Vec<_> = others.map(|f| f.code.as_str()).collect();
     assert_eq!(others, ["movementTime", "answers.3.1"]);
     assert!(!report.is_valid());
-    assert!(report.to_string().contains("not judged by the server"));
+    assert!(report.to_string().contains("not checked by the server"));
 }
 
 #[test]

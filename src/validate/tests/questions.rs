@@ -169,7 +169,7 @@ fn an_item_has_its_reason_and_the_names_of_its_choices() {
         let why = open(&items).into_iter().map(|item| item.why.clone());
         why.map(Option::unwrap_or_default).collect::<Vec<_>>()
     };
-    let of_both = ["question 1 is answered B", "it stands under question 1"];
+    let of_both = ["question 1 is answered B", "it belongs to question 1"];
     assert_eq!(whys("1=B"), of_both);
     assert_eq!(whys(""), [""]);
 
@@ -274,7 +274,7 @@ fn it_is_explained_why_a_question_does_not_apply() {
         3  |             | question 2 above it does not apply
         3  | 1=Yes       | question 2 above it has no answer
         4  |             | it belongs to other forms
-        7  |             | no answer stands in this row
+        7  |             | the row does not exist
         99 |             | no question has this id
         5  | 5=x         | it depends on itself
         10 | 10=A; 11=A  | it depends on itself

@@ -50,7 +50,7 @@ impl FromStr for Decision {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let decision = Self::named(text);
-        decision.ok_or_else(|| Error::usage(format!("{text:?} is no decision")))
+        decision.ok_or_else(|| Error::usage(format!("{text:?} is not a decision")))
     }
 }
 

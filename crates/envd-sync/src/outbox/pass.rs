@@ -264,7 +264,7 @@ impl Pass<'_> {
     /// Converts a read: an unusable answer of the service itself becomes [`Read::Unclear`], and any other failure ends the pass.
     fn observed(&self, observed: Result<Read>) -> Result<Read> {
         let read = match observed {
-            Err(error) if is_usable_answer(&error) => Read::Unclear(error.to_string()),
+            Err(error) if is_service_answer(&error) => Read::Unclear(error.to_string()),
             observed => observed?,
         };
         self.outbox.with_memory(Memory::forget_failures);
@@ -478,7 +478,7 @@ impl Pass<'_> {
         let PassEnd::Failed(error) = stop else {
             return Err(stop);
         };
-        if let Some(row) = row.filter(|_| is_usable_answer(&error)) {
+        if let Some(row) = row.filter(|_| is_service_answer(&error)) {
             return self
                 .append(row, &RowEvent::Unclear(error.to_string()))
                 .await;
@@ -534,7 +534,7 @@ impl Pass<'_> {
         outbox.with_memory(|memory| memory.duplicates_looked_at = Some(now));
         let listing = match self.held.during(self.reader.list()).await? {
             // The list changed while it was read. Sending does not wait for the next search.
-            Err(error) if is_usable_answer(&error) => return Ok(()),
+            Err(error) if is_service_answer(&error) => return Ok(()),
             listing => listing?,
         };
         for row in watched {
@@ -545,7 +545,7 @@ impl Pass<'_> {
             let seen = self.reader.appeared(row.id, texts, since);
             let seen = match self.held.during(seen).await? {
                 // The next search reads it again. Other rows, and the end of the watch, do not wait for it.
-                Err(error) if is_usable_answer(&error) => Vec::new(),
+                Err(error) if is_service_answer(&error) => Vec::new(),
                 seen => seen?,
             };
             let is_there = match &row.record {
@@ -591,7 +591,7 @@ impl Pass<'_> {
 }
 
 /// Whether the error is an answer of the service itself to this request.
-fn is_usable_answer(error: &Error) -> bool {
+fn is_service_answer(error: &Error) -> bool {
     error.is_answer() || matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Forbidden)
 }
 

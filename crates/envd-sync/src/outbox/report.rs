@@ -70,7 +70,7 @@ impl fmt::Display for OutboxReport {
         write!(f, "{} confirmed", self.confirmed)?;
         for (count, what) in [
             (self.refused, "refused"),
-            (self.needs_attention, "for a person to decide"),
+            (self.needs_attention, "to be decided"),
             (self.waiting, "waiting"),
         ] {
             if count > 0 {
@@ -84,7 +84,7 @@ impl fmt::Display for OutboxReport {
         }
         if self.late_duplicates > 0 {
             let records = counted(self.late_duplicates, "record");
-            write!(f, "; one too many, perhaps: {records}")?;
+            write!(f, "; may be surplus: {records}")?;
         }
         if self.login_needed {
             f.write_str("; a login is needed")?;

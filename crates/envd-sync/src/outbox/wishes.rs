@@ -470,7 +470,7 @@ impl Outbox {
             return Ok(None);
         };
         let row = draft.append(row, &event);
-        let row = row.map_err(|_| Error::usage("the record may be that of another declaration"))?;
+        let row = row.map_err(|_| Error::usage("the record may belong to another declaration"))?;
         let is_its_own = matches!(event, RowEvent::Applied { .. });
         Ok(is_its_own.then(|| Arc::new(row.clone())))
     }
@@ -588,7 +588,10 @@ fn refused(id: u64, unfit: Unfit, event: &RowEvent) -> Error {
             "declaration {id} was signed by another user: edit it, so that you sign it, or discard it"
         ),
         Unfit::State | Unfit::Decision => {
-            format!("declaration {id}: \"{}\" does not fit it now", event.why())
+            format!(
+                "declaration {id}: \"{}\" is not possible in its present state",
+                event.why()
+            )
         }
     })
 }

@@ -47,10 +47,7 @@ fn an_item_has_what_a_screen_shows() {
     );
     assert_eq!(bred.choices[1].name, "No");
     assert!(bred.required && !bred.read_only && bred.findings.is_empty());
-    let whys = [
-        "“Bred here?” is answered No",
-        "it stands under “Bred here?”",
-    ];
+    let whys = ["“Bred here?” is answered No", "it belongs to “Bred here?”"];
     let found = [0, 1].map(|child| bred.children[child].why.clone().unwrap());
     assert_eq!(found, whys);
     assert!(items[1].can_add && items[1].rows.is_empty());
@@ -72,7 +69,7 @@ fn blockers_explain_in_words_what_is_missing() {
     let first = &form.blockers()[0];
     assert!(first.blocks_creating());
     form.answer("17", "Y").unwrap();
-    let add = "Add a row to “Animals”, or say that there is none.";
+    let add = "Add a row to “Animals”, or skip the section.";
     assert_eq!(said(&form), add);
     assert!(!form.blockers()[0].blocks_creating());
     form.add_row("1").unwrap();

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::service::{Author, Content, FIELDS, Given, NAMES, Record, SIGNATURE, Service, at};
+use super::service::{Author, Content, FIELDS, FieldValues, NAMES, Record, SIGNATURE, Service, at};
 
 const DAY: u64 = 24 * 60 * 60;
 
@@ -148,7 +148,7 @@ pub(super) struct Broken(pub(super) Law, pub(super) String);
 /// A text that the user has given and not replaced or withdrawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Word {
-    pub(super) given: Given,
+    pub(super) given: FieldValues,
     pub(super) submits: bool,
     /// The service has saved exactly this text.
     is_saved: bool,
@@ -162,9 +162,9 @@ pub(super) struct Word {
 /// An instruction of the user.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Said<'a> {
-    Save(Given),
+    Save(FieldValues),
     /// Submit this text, or the text that stands.
-    Submit(Option<Given>),
+    Submit(Option<FieldValues>),
     Withdraw,
     Delete,
     KeepMine,
@@ -181,9 +181,9 @@ pub(super) struct Departure {
     /// The record that it changes; `None` for a creation.
     pub(super) record: Option<usize>,
     /// The text that it was built from; `None` for a delete.
-    pub(super) text: Option<Given>,
+    pub(super) text: Option<FieldValues>,
     /// The fields that it sends; `None` for a delete.
-    pub(super) given: Option<Given>,
+    pub(super) given: Option<FieldValues>,
     /// The records in the local copy, as a bit set.
     pub(super) listed: u32,
     pub(super) user: &'static str,
@@ -237,13 +237,13 @@ struct Declared {
     /// After a creation without a clear answer: the number of lists without a gap since then.
     creation: Option<u8>,
     /// The text that the user agreed to send over a submitted record; `Some(None)` for a delete.
-    agreed: Option<Option<Given>>,
+    agreed: Option<Option<FieldValues>>,
     agreed_late: bool,
     /// The question that the user answered, if nothing has happened since.
     answered: Option<u64>,
     /// The text that the service refused last; `Some(None)` for a delete.
-    refused: Option<Option<Given>>,
-    sent: Option<Option<Given>>,
+    refused: Option<Option<FieldValues>>,
+    sent: Option<Option<FieldValues>>,
     /// The time since when requests have had no clear answer.
     unclear_since: Option<u64>,
     /// The time since when reads have had no usable answer.
@@ -252,9 +252,9 @@ struct Declared {
     /// The records that were listed when the user created the declaration or sent it again, as a bit set.
     knows: u32,
     /// The texts of creations that got no clear answer.
-    lost: Vec<Given>,
+    lost: Vec<FieldValues>,
     /// The text that the service carried out last.
-    carried_out: Option<Given>,
+    carried_out: Option<FieldValues>,
     /// The records that the user named as the declaration.
     named: Vec<usize>,
     /// The records that became the declaration's own, or were reported as its duplicates.
@@ -263,7 +263,7 @@ struct Declared {
 
 impl Declared {
     /// The text to send next; `None` for a delete.
-    fn next(&self) -> Option<Given> {
+    fn next(&self) -> Option<FieldValues> {
         self.words.first().map(|word| word.given)
     }
 }
@@ -638,8 +638,8 @@ impl Laws {
     pub(super) fn carried_out(
         &mut self,
         declaration: u64,
-        text: Option<Given>,
-        given: Option<Given>,
+        text: Option<FieldValues>,
+        given: Option<FieldValues>,
     ) {
         let is_submit = given.is_some_and(|given| given.is_submitted == Some(true));
         let declared = self.of(declaration);
@@ -721,7 +721,7 @@ impl Laws {
     }
 
     /// The record was found with the result of a request, or the search for it ended.
-    pub(super) fn settles(&mut self, declaration: u64, found: Option<(Given, bool)>) {
+    pub(super) fn settles(&mut self, declaration: u64, found: Option<(FieldValues, bool)>) {
         let declared = self.of(declaration);
         if let Some((text, is_submitted)) = found {
             let words = declared.words.iter_mut();
@@ -899,8 +899,8 @@ impl Laws {
     }
 
     /// Reports the records of declarations that no screen accounts for.
-    pub(super) fn counts(&mut self, untold: &[usize]) {
-        for record in untold {
+    pub(super) fn check_unreported(&mut self, unreported: &[usize]) {
+        for record in unreported {
             let how = format!("record c{} is reported to nobody", record + 1);
             self.breaks(Law::Untold, how);
         }
@@ -949,7 +949,7 @@ impl Laws {
 
 impl Declared {
     /// Removes the first word if this was its last request, so that the later word is next.
-    fn leave_first(&mut self, sent: Option<Given>) {
+    fn leave_first(&mut self, sent: Option<FieldValues>) {
         let first = self.words.first().filter(|_| self.words.len() > 1);
         let is_sent = first
             .is_some_and(|first| Some(first.given) == sent && (!first.submits || first.is_done));
@@ -965,7 +965,7 @@ impl Declared {
 }
 
 /// Merges two unsigned texts. A field of the later text wins where it differs from the record that the user edited.
-fn merged(earlier: Given, later: Given, base: Content) -> Given {
+fn merged(earlier: FieldValues, later: FieldValues, base: Content) -> FieldValues {
     let mut fields = [None; FIELDS];
     for (field, merged) in fields.iter_mut().enumerate() {
         let base = base.fields[field];
@@ -976,7 +976,7 @@ fn merged(earlier: Given, later: Given, base: Content) -> Given {
             (None, later) => later,
         };
     }
-    Given {
+    FieldValues {
         fields,
         is_submitted: None,
     }

@@ -31,7 +31,7 @@ mod world;
 use std::sync::Mutex;
 
 use laws::{Broken, Law};
-use search::{Found, Scope, explore, runs_out};
+use search::{Found, Scope, broken_after_plain_passes, explore};
 use service::Draft;
 use steps::{Actors, CHANGES, Change, Fate, Run, Step};
 use world::World;
@@ -316,7 +316,7 @@ fn broken_by(planted: &'static str, steps: &[String]) -> Option<Vec<Broken>> {
         broken.append(&mut world.laws.broken);
     }
     if broken.is_empty() {
-        broken = runs_out(&world, &Mutex::default());
+        broken = broken_after_plain_passes(&world, &Mutex::default());
     }
     Some(broken)
 }

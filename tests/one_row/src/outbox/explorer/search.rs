@@ -136,7 +136,7 @@ fn expand(
                 continue;
             }
             if broken.is_empty() {
-                broken = runs_out(&world, fine);
+                broken = broken_after_plain_passes(&world, fine);
             }
             all.push(Next {
                 parent: Parent {
@@ -153,7 +153,7 @@ fn expand(
 }
 
 /// The laws that are broken if the service answers every request from now on.
-pub(super) fn runs_out(world: &World, fine: &Mutex<HashSet<u64>>) -> Vec<Broken> {
+pub(super) fn broken_after_plain_passes(world: &World, fine: &Mutex<HashSet<u64>>) -> Vec<Broken> {
     let mut world = world.clone();
     if world.held.is_some() {
         world.kill(super::steps::Fate::NeverArrives);
@@ -170,8 +170,8 @@ pub(super) fn runs_out(world: &World, fine: &Mutex<HashSet<u64>>) -> Vec<Broken>
                 let screen = world.screen(id);
                 world.laws.ends(id, &screen);
             }
-            let untold = world.untold();
-            world.laws.counts(&untold);
+            let unreported = world.unreported();
+            world.laws.check_unreported(&unreported);
             if !world.laws.broken.is_empty() {
                 return world.laws.broken;
             }

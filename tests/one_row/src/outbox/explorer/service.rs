@@ -89,12 +89,12 @@ pub(super) struct Content {
 
 /// The fields of a text or a request; `None` for a field that it does not mention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Given {
+pub(super) struct FieldValues {
     pub(super) fields: [Option<u8>; FIELDS],
     pub(super) is_submitted: Option<bool>,
 }
 
-impl Given {
+impl FieldValues {
     pub(super) fn of(value: &Value) -> Self {
         let parts = [
             (&value["consignee"], "name"),
@@ -209,7 +209,7 @@ impl Service {
         &mut self,
         author: Author,
         created_by: &'static str,
-        given: &Given,
+        given: &FieldValues,
         now: u64,
     ) -> usize {
         self.changes += 1;
@@ -230,7 +230,7 @@ impl Service {
         self.records.len() - 1
     }
 
-    pub(super) fn save(&mut self, at: usize, author: Author, given: &Given) {
+    pub(super) fn save(&mut self, at: usize, author: Author, given: &FieldValues) {
         self.changes += 1;
         let record = &mut self.records[at];
         let after = given.over(record.content);
@@ -254,7 +254,7 @@ impl Service {
         declaration: u64,
         user: &'static str,
         record: Option<usize>,
-        given: Option<&Given>,
+        given: Option<&FieldValues>,
         now: u64,
     ) -> Outcome {
         let author = Author::Us(declaration);

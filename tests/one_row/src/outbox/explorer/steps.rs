@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::laws::{Asked, Screen};
-use super::service::{Author, CONSIGNEE, Draft, FIELDS, Given, PAT, TIME, id};
+use super::service::{Author, CONSIGNEE, Draft, FIELDS, FieldValues, PAT, TIME, id};
 use super::world::{About, World, limit};
 use crate::outbox::apply::{Intent, RowEvent};
 use crate::outbox::decision::Decision;
@@ -468,7 +468,7 @@ impl World {
             Step::DeleteRecord(at) => self.wishes(About::Record(*at), Intent::Delete, None, None),
             Step::Website(at, change) => self.website(*at, *change),
             Step::Twin => {
-                let given = Given::of_text(&Draft::A.text());
+                let given = FieldValues::of_text(&Draft::A.text());
                 self.service.insert(Author::Other, "pat", &given, self.now);
                 true
             }
@@ -575,7 +575,7 @@ impl World {
     /// Another user changes a record. Returns false if the change has no effect.
     fn website(&mut self, at: usize, change: Change) -> bool {
         let before = self.service.records[at].content;
-        let mut given = Given {
+        let mut given = FieldValues {
             fields: [None; FIELDS],
             is_submitted: None,
         };

@@ -12,7 +12,9 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::laws::{Asked, Departure, Laws, Said, Screen};
-use super::service::{self, Author, Content, Draft, Given, Outcome, PAT, Service, updated_at};
+use super::service::{
+    self, Author, Content, Draft, FieldValues, Outcome, PAT, Service, updated_at,
+};
 use super::steps::{Fate, List, Run};
 use crate::outbox::apply::{Intent, Moment, RowEvent, Unfit, apply};
 use crate::outbox::compare::{ServiceFields, ServiceRecord, may_be_made_of};
@@ -58,7 +60,7 @@ pub(super) struct Flight {
     pub(super) declaration: u64,
     pub(super) request: ChangeRequest,
     /// Its fields; `None` for a delete.
-    given: Option<Given>,
+    given: Option<FieldValues>,
     user: &'static str,
     left_at: Time,
 }
@@ -588,7 +590,7 @@ impl World {
                         .takes(row.id, service::at(&record.id), &self.service);
                 }
                 let is_submit = matches!(request, ChangeRequest::Submit(..));
-                let text = request.text().map(Given::of_text);
+                let text = request.text().map(FieldValues::of_text);
                 let found = text.map(|text| (text, is_submit));
                 self.laws.settles(row.id, found);
             }
@@ -602,8 +604,8 @@ impl World {
         let screen = self.screen(id);
         let others = self.rows.values().filter(|other| other.id != id);
         let others = others.filter_map(|other| other.record.as_deref().map(service::at));
-        let is_made_by_it = |at: &usize| self.service.records[*at].maker != Author::Us(id);
-        let others: Vec<usize> = others.filter(is_made_by_it).collect();
+        let is_made_by_another = |at: &usize| self.service.records[*at].maker != Author::Us(id);
+        let others: Vec<usize> = others.filter(is_made_by_another).collect();
         self.laws.asks(
             id,
             &screen,
@@ -626,12 +628,12 @@ impl World {
         let before = sent.before.as_ref().map(|record| &record.fields);
         let mut body = request.sent(before);
         planted::before_send(self.planted, request, &mut body);
-        let given = body.as_ref().map(Given::of);
+        let given = body.as_ref().map(FieldValues::of);
         self.laws.departs(
             id,
             &Departure {
                 record: request.record().map(service::at),
-                text: request.text().map(Given::of_text),
+                text: request.text().map(FieldValues::of_text),
                 given,
                 listed: self.listed(),
                 user: self.user,
@@ -696,7 +698,7 @@ impl World {
         let Outcome::Saved(record) = outcome else {
             return None;
         };
-        let text = flight.request.text().map(Given::of_text);
+        let text = flight.request.text().map(FieldValues::of_text);
         self.laws.carried_out(id, text, given);
         Some(record)
     }
@@ -745,13 +747,13 @@ impl World {
         match fate {
             Fate::QuickColleague => {
                 if let Some(record) = outcome.filter(|record| self.service.is_there(*record)) {
-                    let mut given = Given::of(&json!({}));
+                    let mut given = FieldValues::of(&json!({}));
                     given.fields[service::CONSIGNEE] = Some(PAT);
                     self.service.save(record, Author::Other, &given);
                 }
             }
             Fate::NamesAnother => {
-                let mut given = Given::of_text(&Draft::A.text());
+                let mut given = FieldValues::of_text(&Draft::A.text());
                 given.fields[service::CONSIGNEE] = Some(PAT);
                 seen = Some(self.service.insert(Author::Other, "pat", &given, self.now));
             }
@@ -863,7 +865,7 @@ impl World {
         if self.append(&row, event).is_err() {
             return false;
         }
-        let given = given.map(|draft| Given::of_text(&draft.text()));
+        let given = given.map(|draft| FieldValues::of_text(&draft.text()));
         let said = match event {
             RowEvent::Wished { intent, .. } => match intent {
                 Intent::Save(_) => Said::Save(given.unwrap()),
@@ -997,7 +999,7 @@ impl World {
     }
 
     /// Our records that no declaration shows as its own, reports or asks about.
-    pub(super) fn untold(&self) -> Vec<usize> {
+    pub(super) fn unreported(&self) -> Vec<usize> {
         let is_pending = |id: &u64| matches!(self.screen(*id), Screen::Refused | Screen::Asked(_));
         if self.rows.keys().any(is_pending) {
             // A declaration with a question or a refusal is searched for only after the user has answered.
@@ -1129,7 +1131,7 @@ pub(super) enum About {
 
 fn asked(question: &Question) -> Asked {
     let record = |read: &ServiceRecord| {
-        let given = Given::of(&read.fields);
+        let given = FieldValues::of(&read.fields);
         let fields = given.fields.map(|value| value.unwrap_or(0));
         let is_submitted = given.is_submitted == Some(true);
         (
