@@ -159,7 +159,6 @@ impl Records {
 
     /// The printed declaration at a record's address: an empty page with the number in a comment. assumed: the service's reply
     /// is not shown.
-    /// replies is not shown.
     pub(super) fn print(&self, path: &str, query: &str) -> Option<FakeReply> {
         let address = format!("{}{path}?{query}", self.base);
         let mut records = self.all.iter().filter_map(StoredRecord::current);

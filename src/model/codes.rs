@@ -61,7 +61,6 @@ open_enum! {
 
 open_enum! {
     /// The role of a user (spec 5.10).
-    /// The role of a user (spec 5.10).
     ///
     /// Users and single accounts have roles, and [`Account::user_mappings`](crate::Account::user_mappings) takes one.
     ///

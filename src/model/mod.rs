@@ -54,7 +54,6 @@
 //! # Server errors
 //!
 //! A [`ServerError`] is one error of a reply, as data: its [`Severity`], its [`Condition`], and the path to the field.
-//! field.
 //!
 //! # Malformed text
 //!

@@ -28,7 +28,6 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 /// Possible implementations: a row with a version column and an advisory lock in Postgres; a value and a lock key with a time
 /// limit in Redis. [`MemoryStore`](super::MemoryStore) is the smallest implementation. To test yours, use the function
 /// `check_token_store` of the feature `fake`.
-/// yours, `check_token_store`.
 ///
 /// ```
 /// use envd_sdk::auth::{Record, StoreError, Version, Versioned};
