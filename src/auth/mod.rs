@@ -199,7 +199,7 @@
 //!     .build()?;
 //! match manager.access_token().await {
 //!     Ok(token) => println!("generation {}", token.generation()),
-//!     // Only the user can fix this: report it where the user will see it, and continue with the next account.
+//!     // Only the user can fix this: report it to the user, and continue with the next account.
 //!     Err(error) if error.is_reauth_required() => println!("{error}"),
 //!     Err(error) => return Err(error.into()),
 //! }

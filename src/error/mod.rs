@@ -57,7 +57,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// match account.delete_consignment("00000000-0000-4000-8000-000000000101").await {
 ///     Ok(deleted) => println!("deleted, with {} problems", deleted.problems.len()),
 ///     Err(error) if error.is_reauth_required() => println!("log in again"),
-///     // Check this before the server's errors: a change may have been carried out although the reply has errors.
+///     // Check this first: a change may have been carried out although the reply has errors.
 ///     Err(error) if error.may_have_applied() => println!("look whether it is still there"),
 ///     Err(error) if !error.server_errors().is_empty() => println!("{}", error.report()),
 ///     Err(error) => println!("not deleted: {error}"),

@@ -100,8 +100,8 @@ impl Assumptions {
         /// Where deleted consignments can still be found.
         pub fn deleted(deleted: Deleted) |it| it.deleted = deleted;
 
-        /// Delays changes in lists: a list shows a change only after this number of further lists of the account; defaults to
-        /// 0. Reads by id show it immediately.
+        /// Delays changes in lists: a list shows a change only after this number of further lists of the account; 0 by default.
+        /// Reads by id show it immediately.
         pub fn list_lag(lists: usize) |it| it.lag = lists;
     }
 }

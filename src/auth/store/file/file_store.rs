@@ -28,8 +28,9 @@ const WRITE_WAIT: Duration = Duration::from_secs(10);
 ///
 /// The directory must belong to the user that runs the program, or to root, and neither its group nor others may write to it,
 /// because they could replace the file. Directories with the sticky bit, such as `/tmp`, are accepted, and so are directories
-/// writable to a group with the user's own number, as created under the umask 002. Give the store its own directory with mode
-/// 700. In a container, the volume must belong to the user inside. Access control lists and parent directories are not checked.
+/// writable to a group with the user's own number, as created under the umask 002. Give the store its own directory with the
+/// mode 700 (in a container, the volume must belong to the user inside). Access control lists and parent directories are not
+/// checked.
 ///
 /// If the file is damaged, a login is not saved and fails with an error that says so. A logout renames the file with the suffix
 /// `.damaged`, so that the next login can be saved. The records in it are kept, but programs no longer read them.
