@@ -38,10 +38,10 @@ pub enum ErrorKind {
     /// No complete reply arrived: the connection was lost, or the body ended early or exceeded the size limit. Try again later.
     Transport,
     /// The reply did not come from the service: it is a page of a proxy, a firewall or a network login, an empty body, or a
-    /// redirect. Try again later, as if there were no connection.
+    /// redirect. Try again later, as if offline.
     #[doc(alias("304"))]
     NoAnswer,
-    /// Too many requests (HTTP 429, or an equivalent error code). Wait for [`Error::retry_after`].
+    /// The rate limit was exceeded (HTTP 429, or an equivalent error code). Wait for [`Error::retry_after`].
     #[doc(alias("rate limit", "too many requests", "429"))]
     RateLimited,
     /// The service is down for maintenance (HTTP 503, spec 7.1), or a gateway cannot reach it. Try again later.
@@ -77,7 +77,7 @@ pub enum ErrorKind {
     AccountChoice,
     /// The user is logged in but not registered with the service. Send the user to the website of the service.
     NotRegistered,
-    /// There is no valid token, and only a login can obtain one. Log the user in.
+    /// No valid token is available, and only a login can obtain one. Log the user in.
     ReauthRequired,
     /// The identity provider refused the login, or the user cancelled it. Offer to log in again.
     LoginRefused,
@@ -139,7 +139,7 @@ impl Error {
 }
 
 impl Error {
-    /// Whether the user has to log in: there is no valid token, and none can be obtained without the user.
+    /// Whether the user has to log in: no valid token is available, and none can be obtained without the user.
     pub fn is_reauth_required(&self) -> bool {
         self.kind() == ErrorKind::ReauthRequired
     }

@@ -91,7 +91,7 @@ struct ErrorParts {
     passes: bool,
     /// Whether a request that got no reply may have reached the server.
     was_sent: bool,
-    /// The error code of an identity provider, or one that this crate assigns to a login failure.
+    /// The error code of an identity provider, or the code that this crate assigns to a login failure.
     code: Option<Box<str>>,
     errors: ServerErrors,
     received: Option<Arc<ReplyParts>>,

@@ -2,7 +2,7 @@
 
 use super::ErrorKind;
 
-/// What has to happen before a call can succeed. Each reaction covers a group of [error kinds](ErrorKind).
+/// The step required before a call can succeed. Each reaction covers a group of [error kinds](ErrorKind).
 ///
 /// Check [`Error::may_have_applied`](crate::Error::may_have_applied) first: after a change with an unknown outcome, read the
 /// service's records, whatever the reaction is. [`guide::errors`](crate::guide::errors#kinds) lists the kinds of each reaction.
@@ -43,7 +43,7 @@ pub enum Reaction {
 }
 
 impl ErrorKind {
-    /// What has to happen before a call can succeed.
+    /// The step required before a call can succeed.
     ///
     /// See [`Reaction`] for an example.
     pub fn reaction(self) -> Reaction {

@@ -218,7 +218,7 @@ fn explains(errors: &[ServerError], data: &Value) -> bool {
     fields.len() <= 1 || fields.keys().all(is_named)
 }
 
-/// Whether an error means too many requests. assumed: the specification defines no rate limits; these are codes that other
+/// Whether an error reports a rate limit. assumed: the specification defines no rate limits; these are codes that other
 /// services use.
 pub(super) fn is_rate_limit(error: &ServerError) -> bool {
     let extensions = |name: &str| error.extensions()?.get(name);
