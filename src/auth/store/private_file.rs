@@ -23,7 +23,7 @@ static CREATING: Mutex<()> = Mutex::new(());
 /// A file that only its owner may read and write, in a directory where no other user can replace it. Use it for your own stores
 /// that keep tokens or records in files.
 ///
-/// The file must belong to the user that runs the program. If others may read it, their permissions are removed, with a warning
+/// The file must belong to the user that the program runs as. If others may read it, their permissions are removed, with a warning
 /// in the log. A program that opened it earlier can still read it, unless [`prepare`](Self::prepare) replaces it. A file that
 /// its group or others may write is refused, because anyone may have written it. A file with a second name (a hard link), a
 /// symbolic link, a pipe and a directory are refused as well. While another program, such as a virus scanner, holds the file,

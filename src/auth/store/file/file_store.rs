@@ -26,7 +26,7 @@ const WRITE_WAIT: Duration = Duration::from_secs(10);
 /// Each change creates a new file, so a program that opened an earlier file never sees the new tokens. An unreadable file is an
 /// error and is never overwritten; an empty one counts as no file. When the last account is removed, the file is deleted.
 ///
-/// The directory must belong to the user that runs the program, or to root, and neither its group nor others may write to it,
+/// The directory must belong to the user that the program runs as, or to root, and neither its group nor others may write to it,
 /// because they could replace the file. Directories with the sticky bit, such as `/tmp`, are accepted, and so are directories
 /// writable to a group with the user's own number, as created under the umask 002. Give the store its own directory with the
 /// mode 700 (in a container, the volume must belong to the user inside). Access control lists and parent directories are not
