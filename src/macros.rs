@@ -1,6 +1,6 @@
-//! What a derive would write, if one did: a `Debug` of chosen fields, and the setters of builders.
+//! Macros for code that a derive could generate: a `Debug` with selected fields, and builder setters.
 
-/// `Debug` of a type that shows only what is named here, so that a field which is added later stays hidden.
+/// Implements `Debug` with the listed fields only, so that fields added later stay hidden.
 macro_rules! debug_shows {
     ($shown:ident $(<$($generic:ident $(: $bound:path)?),+>)? $(, |$it:ident| $($field:ident: $value:expr),+ $(,)?)?) => {
         #[automatically_derived]
@@ -15,7 +15,7 @@ macro_rules! debug_shows {
     };
 }
 
-/// Setters of a builder, in an `impl` of it: `pub fn name(argument: Type) |it| it.field = argument;`.
+/// Defines builder setters within an `impl`: `pub fn name(argument: Type) |it| it.field = argument;`.
 macro_rules! setters {
     ($(
         $(#[$meta:meta])*

@@ -1,13 +1,13 @@
-//! A redacted text: tokens, codes, client secrets, addresses with a token.
+//! A redacted string: tokens, codes, client secrets, addresses with a token.
 
 use std::fmt;
 
 use zeroize::Zeroizing;
 
-/// A text that is hidden in `Debug`, has neither `Display` nor `Serialize`, and is wiped from memory when dropped.
+/// A string that is hidden in `Debug`, has neither `Display` nor `Serialize`, and is wiped from memory when dropped.
 ///
-/// Each clone is a copy that is wiped on its own. A copy of what [`expose`](Self::expose) shows is not
-/// wiped. A string that grew before it became a secret may have left copies behind; allocate it with enough capacity.
+/// Each clone is a separate copy that is wiped independently. Copies made from the result of [`expose`](Self::expose) are not
+/// wiped. A string that grew before it became a secret may have left copies in memory; allocate it with enough capacity.
 ///
 /// ```
 /// use envd_sdk::Secret;
@@ -25,7 +25,8 @@ impl Secret {
         Self(Zeroizing::new(text.into()))
     }
 
-    /// Shows the text. This is the only way to it: keep the result out of logs, messages and files that others can read.
+    /// Reveals the text. This is the only way to access it: keep the result out of logs, messages and files that others can
+    /// read.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -35,7 +36,7 @@ impl Secret {
         self.0.is_empty()
     }
 
-    /// Compares with another text in a time that depends on the lengths only, so that the time reveals nothing about a guess.
+    /// Compares with another text in a time that depends only on the lengths, so that timing reveals nothing about a guess.
     #[must_use]
     pub fn matches(&self, other: &str) -> bool {
         let (a, b) = (self.0.as_bytes(), other.as_bytes());

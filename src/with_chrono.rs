@@ -1,4 +1,4 @@
-//! Days and timestamps from and to the types of chrono.
+//! Conversions of days and timestamps from and to the types of chrono.
 //!
 //! ```
 //! use chrono::{DateTime, NaiveDate, Utc};
@@ -21,7 +21,7 @@ impl TryFrom<NaiveDate> for Day {
 
     /// # Errors
     ///
-    /// When the year is none from 1 to 9999.
+    /// If the year is outside 1 to 9999.
     fn try_from(date: NaiveDate) -> Result<Self, TextError> {
         Self::from_naive(date).ok_or(TextError::new("a year beyond those from 1 to 9999"))
     }
@@ -34,7 +34,7 @@ impl From<Day> for NaiveDate {
 }
 
 impl<Z: TimeZone> From<DateTime<Z>> for Timestamp {
-    /// In UTC, with as many digits of the second as it has (none, 3, 6 or 9).
+    /// In UTC, with as many fractional digits as it has (none, 3, 6 or 9).
     fn from(time: DateTime<Z>) -> Self {
         Self::from_utc(time.to_utc())
     }
@@ -43,7 +43,7 @@ impl<Z: TimeZone> From<DateTime<Z>> for Timestamp {
 impl TryFrom<&Timestamp> for DateTime<Utc> {
     type Error = TextError;
 
-    /// Without a zone it is taken as UTC; digits beyond the nanosecond are cut.
+    /// Without a zone it is interpreted as UTC. Digits beyond nanoseconds are truncated.
     fn try_from(time: &Timestamp) -> Result<Self, TextError> {
         time.utc()
             .ok_or(TextError::new("not an ISO 8601 date and time"))

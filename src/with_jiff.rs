@@ -1,4 +1,4 @@
-//! Days and timestamps from and to the types of jiff.
+//! Conversions of days and timestamps from and to the types of jiff.
 //!
 //! ```
 //! use envd_sdk::model::{Day, Timestamp};
@@ -24,7 +24,7 @@ impl TryFrom<Date> for Day {
 
     /// # Errors
     ///
-    /// When the year is none from 1 to 9999.
+    /// If the year is outside 1 to 9999.
     fn try_from(date: Date) -> Result<Self, TextError> {
         Self::parse(&date.to_string()).map_err(|_| BEYOND)
     }
@@ -35,14 +35,14 @@ impl TryFrom<Day> for Date {
 
     /// # Errors
     ///
-    /// When the year is beyond 9999.
+    /// If the year is above 9999.
     fn try_from(day: Day) -> Result<Self, TextError> {
         day.to_string().parse().map_err(|_| BEYOND)
     }
 }
 
 impl From<jiff::Timestamp> for Timestamp {
-    /// In UTC, with as many digits of the second as it has (none, 3, 6 or 9).
+    /// In UTC, with as many fractional digits as it has (none, 3, 6 or 9).
     fn from(time: jiff::Timestamp) -> Self {
         Self::from(SystemTime::from(time))
     }
@@ -51,7 +51,7 @@ impl From<jiff::Timestamp> for Timestamp {
 impl TryFrom<&Timestamp> for jiff::Timestamp {
     type Error = TextError;
 
-    /// Without a zone it is taken as UTC; digits beyond those of [`SystemTime`] are cut.
+    /// Without a zone it is interpreted as UTC. Digits beyond the resolution of [`SystemTime`] are truncated.
     fn try_from(time: &Timestamp) -> Result<Self, TextError> {
         let time = time.to_time();
         let time = time.ok_or(TextError::new("not an ISO 8601 date and time"))?;

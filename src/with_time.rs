@@ -1,4 +1,4 @@
-//! Days and timestamps from and to the types of the crate time.
+//! Conversions of days and timestamps from and to the types of the crate time.
 //!
 //! ```
 //! use envd_sdk::model::{Day, Timestamp};
@@ -24,7 +24,7 @@ impl TryFrom<Date> for Day {
 
     /// # Errors
     ///
-    /// When the year is none from 1 to 9999.
+    /// If the year is outside 1 to 9999.
     fn try_from(date: Date) -> Result<Self, TextError> {
         let day = Self::new(
             date.year(),
@@ -40,7 +40,7 @@ impl TryFrom<Day> for Date {
 
     /// # Errors
     ///
-    /// When the year is beyond 9999.
+    /// If the year is above 9999.
     fn try_from(day: Day) -> Result<Self, TextError> {
         let time = Timestamp::from(day).to_time().ok_or(BEYOND)?;
         Ok(OffsetDateTime::from(time).date())
@@ -48,7 +48,7 @@ impl TryFrom<Day> for Date {
 }
 
 impl From<OffsetDateTime> for Timestamp {
-    /// In UTC, with as many digits of the second as it has (none, 3, 6 or 9).
+    /// In UTC, with as many fractional digits as it has (none, 3, 6 or 9).
     fn from(time: OffsetDateTime) -> Self {
         Self::from(SystemTime::from(time))
     }
@@ -57,7 +57,7 @@ impl From<OffsetDateTime> for Timestamp {
 impl TryFrom<&Timestamp> for OffsetDateTime {
     type Error = TextError;
 
-    /// Without a zone it is taken as UTC; digits beyond those of [`SystemTime`] are cut.
+    /// Without a zone it is interpreted as UTC. Digits beyond the resolution of [`SystemTime`] are truncated.
     fn try_from(time: &Timestamp) -> Result<Self, TextError> {
         let time = time.to_time();
         time.map(Self::from)

@@ -1,4 +1,4 @@
-//! How the client authenticates at the provider (RFC 6749 section 2.3).
+//! How the client authenticates to the provider (RFC 6749 section 2.3).
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -18,17 +18,16 @@ use crate::secret::Secret;
 use crate::transport::Clock;
 use crate::transport::header::HeaderValue;
 
-/// How long an assertion is valid: less than the five minutes that Auth0 allows, and enough for a clock that is a minute
-/// late.
+/// The lifetime of an assertion: below Auth0's maximum of five minutes, and enough for a clock that is a minute slow.
 const ASSERTION_LIFETIME: Duration = Duration::from_secs(120);
 
-/// A signer that takes longer is most likely down. At most half of the time for the whole request.
+/// A signer that takes longer is probably down. Limited to half of the request's time limit.
 const SIGNING_LIMIT: Duration = Duration::from_secs(10);
 
 /// RFC 7523 section 2.2.
 const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-/// The methods that were set, of which there may be one.
+/// The configured methods. At most one may be set.
 #[derive(Clone, Default)]
 pub(super) struct AuthenticationSettings {
     pub(super) secret_post: Option<Secret>,
@@ -38,7 +37,8 @@ pub(super) struct AuthenticationSettings {
 }
 
 impl AuthenticationSettings {
-    /// RFC 6749 section 2.3: a client must not use more than one method in a request. `timeout` is that of one request.
+    /// RFC 6749 section 2.3: a client must not use more than one method per request. `timeout` is the time limit of one
+    /// request.
     pub(super) fn check(
         self,
         client_id: &str,
@@ -71,9 +71,9 @@ impl AuthenticationSettings {
     }
 }
 
-/// The one method by which a client authenticates.
+/// The method by which a client authenticates.
 pub(super) enum ClientAuthentication {
-    /// By its id alone: a public client, or a client with a certificate (RFC 8705 section 2).
+    /// The client id only: a public client, or a client with a certificate (RFC 8705 section 2).
     None,
     SecretPost(Secret),
     /// The `authorization` header.
@@ -81,7 +81,7 @@ pub(super) enum ClientAuthentication {
     PrivateKeyJwt(ClientAssertions),
 }
 
-/// What one request carries to authenticate the client.
+/// The parts of a request that authenticate the client.
 pub(super) struct Credentials<'a> {
     pub(super) header: Option<HeaderValue>,
     client_id: Option<&'a str>,
@@ -89,13 +89,13 @@ pub(super) struct Credentials<'a> {
     assertion: Option<Secret>,
 }
 
-/// How far our clock is off, if a server that refuses assertions may do so for that: they are valid for two minutes.
+/// Describes the clock difference if it may be why the server refuses assertions, which are valid for two minutes.
 pub(super) fn clock_problem(ours: SystemTime, server: SystemTime) -> Option<String> {
     let (difference, direction) = match ours.duration_since(server) {
         Ok(ahead) => (ahead, "ahead of"),
         Err(behind) => (behind.duration(), "behind"),
     };
-    // The tolerance of the provider is unknown; a clock that is off by less than a minute is not the reason.
+    // The provider's tolerance is unknown, but a difference below one minute is not the cause.
     let minutes = difference.as_secs() / 60;
     (minutes > 0).then(|| {
         let off = match (minutes / 60, minutes % 60) {
@@ -107,7 +107,7 @@ pub(super) fn clock_problem(ours: SystemTime, server: SystemTime) -> Option<Stri
 }
 
 impl ClientAuthentication {
-    /// RFC 6749 section 2.3.1: id and secret are form-encoded before they become user name and password.
+    /// RFC 6749 section 2.3.1: id and secret are form-encoded, then used as user name and password.
     fn secret_basic(client_id: &str, secret: &Secret) -> Result<Self> {
         let size = 3 * (client_id.len() + secret.expose().len()) + 1;
         let mut pair = Zeroizing::new(String::with_capacity(size));
@@ -118,10 +118,10 @@ impl ClientAuthentication {
         STANDARD.encode_string(pair.as_bytes(), &mut encoded);
         authorization_header("Basic ", &encoded)
             .map(Self::SecretBasic)
-            .ok_or_else(|| Error::config("client_secret_basic cannot be sent in a header"))
+            .ok_or_else(|| Error::config("client id and secret cannot be sent in a header"))
     }
 
-    /// The credentials of one request. Each has an assertion of its own: a provider accepts one only once.
+    /// The credentials for one request. Each gets its own assertion, because a provider accepts an assertion only once.
     pub(super) async fn credentials<'a>(
         &'a self,
         client_id: &'a str,
@@ -138,7 +138,7 @@ impl ClientAuthentication {
             Self::SecretPost(secret) => credentials.secret = Some(secret),
             Self::SecretBasic(header) => {
                 credentials.header = Some(header.clone());
-                // The header names the client (RFC 6749 section 4.1.3).
+                // The header identifies the client (RFC 6749 section 4.1.3).
                 credentials.client_id = None;
             }
             Self::PrivateKeyJwt(assertions) => {
@@ -148,12 +148,12 @@ impl ClientAuthentication {
         Ok(credentials)
     }
 
-    /// Whether requests hold the time of this computer.
+    /// Whether requests contain the time of this computer.
     pub(super) fn signs(&self) -> bool {
         matches!(self, Self::PrivateKeyJwt(_))
     }
 
-    /// How long signing may delay a request.
+    /// The maximum delay of a request by signing.
     pub(super) fn signing_limit(&self) -> Duration {
         match self {
             Self::PrivateKeyJwt(assertions) => assertions.limit,
@@ -163,7 +163,7 @@ impl ClientAuthentication {
 }
 
 impl Credentials<'_> {
-    /// The fields of the form.
+    /// The form fields.
     pub(super) fn fields(&self) -> impl Iterator<Item = (&str, &str)> + Clone {
         let client_id = self.client_id.map(|id| ("client_id", id));
         let secret = self.secret.map(|secret| ("client_secret", secret.expose()));
@@ -178,12 +178,11 @@ impl Credentials<'_> {
     }
 }
 
-/// Signs the assertions by which a client authenticates, with a key that only the signer knows (`private_key_jwt`, RFC 7523
-/// section 2.2). For [`ProviderBuilder::private_key_jwt`](super::ProviderBuilder::private_key_jwt).
+/// Signs the assertions that authenticate a client with `private_key_jwt` (RFC 7523 section 2.2), so that only the signer needs
+/// the key. Pass it to [`ProviderBuilder::private_key_jwt`](super::ProviderBuilder::private_key_jwt).
 ///
-/// This crate makes header and claims of the assertion and calls [`sign`](Self::sign) for each request to the provider; a
-/// signer needs nothing but its key, which may be in a file, a hardware module or a key management service.
-///
+/// This crate builds the header and claims of each assertion, and calls [`sign`](Self::sign) once per request to the provider.
+/// A signer needs only its key, which may be in a file, a hardware module or a key management service.
 /// ```
 /// # mod kms {
 /// #     pub async fn sign(_key: &str, message: &[u8]) -> Result<Vec<u8>, std::io::Error> {
@@ -226,38 +225,38 @@ impl Credentials<'_> {
 /// # Ok(()) });
 /// ```
 pub trait AssertionSigner: Send + Sync + 'static {
-    /// The algorithm of the key as JSON Web Signature names it (RFC 7518 section 3.1), such as `RS256` or `ES256`. Read once,
-    /// when the provider is built, as are [`kid`](Self::kid) and [`typ`](Self::typ).
+    /// The algorithm of the key, by its JSON Web Signature name (RFC 7518 section 3.1), such as `RS256` or `ES256`. Like
+    /// [`kid`](Self::kid) and [`typ`](Self::typ), it is read once, when the provider is built.
     fn alg(&self) -> &str;
 
-    /// The id by which the provider knows the key (RFC 7515 section 4.1.4); none unless implemented.
+    /// The provider's id for the key (RFC 7515 section 4.1.4); defaults to none.
     fn kid(&self) -> Option<&str> {
         None
     }
 
-    /// The type of the assertion (RFC 7515 section 4.1.9); `client-authentication+jwt` unless implemented, as the update of
-    /// RFC 7523 (`draft-ietf-oauth-rfc7523bis`) registers it. A provider that does not know it yet may accept `JWT` only.
+    /// The type of the assertion (RFC 7515 section 4.1.9). Defaults to `client-authentication+jwt`, as registered by the update
+    /// of RFC 7523 (`draft-ietf-oauth-rfc7523bis`). Providers that do not know this type yet may accept only `JWT`.
     #[allow(clippy::unnecessary_literal_bound)] // Other signers may have it from their settings.
     fn typ(&self) -> &str {
         "client-authentication+jwt"
     }
 
-    /// Signs these bytes, and returns the signature as JSON Web Signature defines it (RFC 7515 section 3): for `ES256`
-    /// the 64 bytes of RFC 7518 section 3.4, not the DER structure that many libraries return.
+    /// Signs these bytes and returns the signature in JSON Web Signature format (RFC 7515 section 3). For `ES256`, that is the
+    /// 64 bytes of RFC 7518 section 3.4, not the DER structure that many libraries return.
     ///
-    /// The limit is ten seconds. After that, and after an error, nothing is sent, a valid token stays in use, and the
-    /// request is tried again later, as for a provider that cannot be reached. The error becomes the
-    /// [`source`](std::error::Error::source) of the crate's: it must not show the key.
+    /// The time limit is ten seconds. After a time-out or an error, nothing is sent, a valid token stays in use, and the
+    /// request is retried later, as with an unreachable provider. The error becomes the [`source`](std::error::Error::source)
+    /// of this crate's error, so it must not reveal the key.
     fn sign<'a>(
         &'a self,
         signing_input: &'a [u8],
     ) -> BoxFuture<'a, std::result::Result<Vec<u8>, Box<dyn std::error::Error + Send + Sync>>>;
 }
 
-/// Makes client assertions: JWTs that the client's own key signs (RFC 7523 section 2.2).
+/// Issues client assertions: JWTs signed with the client's own key (RFC 7523 section 2.2).
 pub(super) struct ClientAssertions {
     signer: Arc<dyn AssertionSigner>,
-    /// In base64url.
+    /// Encoded as base64url.
     header: String,
     audience: String,
     limit: Duration,
@@ -266,7 +265,7 @@ pub(super) struct ClientAssertions {
 impl ClientAssertions {
     /// # Errors
     ///
-    /// [`Config`](crate::ErrorKind::Config) when the signer has no algorithm, or that of an unsigned token.
+    /// [`Config`](crate::ErrorKind::Config) if the signer's algorithm is empty, or that of an unsigned token.
     fn new(signer: Arc<dyn AssertionSigner>, audience: String, limit: Duration) -> Result<Self> {
         let alg = signer.alg();
         if alg.is_empty() || alg.eq_ignore_ascii_case("none") {
@@ -297,7 +296,7 @@ impl ClientAssertions {
         let signature = clock
             .within(self.limit, self.signer.sign(input.as_bytes()))
             .await
-            // After a sleep of the machine the assertion is out of date.
+            // If the machine slept, the assertion is outdated.
             .filter(|_| clock.monotonic().saturating_sub(began) <= self.limit)
             .ok_or_else(|| unavailable("the client assertion was not signed in time"))?
             .map_err(|source| {
@@ -309,7 +308,7 @@ impl ClientAssertions {
                 "private_key_jwt: the signer returned an empty signature",
             ));
         }
-        // Allocated once: a text that grows leaves copies behind.
+        // Allocated once, because a growing string leaves copies in memory.
         let size = input.len() + 1 + 4 * signature.len().div_ceil(3);
         let mut assertion = String::with_capacity(size);
         assertion.push_str(&input);

@@ -1,4 +1,5 @@
-//! A login on another device, from the codes (RFC 8628 sections 3.1 and 3.2) to the user's answer (sections 3.4 and 3.5).
+//! A login on another device, from requesting the codes (RFC 8628 sections 3.1 and 3.2) to the user's decision (sections 3.4
+//! and 3.5).
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -14,7 +15,7 @@ use super::{LoginRequest, Provider, TokenSet};
 use crate::error::{Error, Result};
 use crate::secret::Secret;
 
-/// Parameters that the login itself sets, or that authenticate the client.
+/// Parameters that the login sets itself, or that authenticate the client.
 const RESERVED: [&str; 7] = [
     "client_id",
     "client_secret",
@@ -26,21 +27,20 @@ const RESERVED: [&str; 7] = [
 ];
 
 impl LoginRequest {
-    /// Starts the login on a device without a browser (RFC 8628): asks the provider for a code that the user types on another
-    /// device. It needs the [`device_authorization_url`](super::ProviderBuilder::device_authorization_url), and neither the
-    /// [`authorize_url`](super::ProviderBuilder::authorize_url) nor the
-    /// [`redirect_uri`](super::ProviderBuilder::redirect_uri).
+    /// Starts a login for a device without a browser (RFC 8628): requests a code that the user enters on another device. This
+    /// requires a [`device_authorization_url`](super::ProviderBuilder::device_authorization_url), but neither an
+    /// [`authorize_url`](super::ProviderBuilder::authorize_url) nor a [`redirect_uri`](super::ProviderBuilder::redirect_uri).
     ///
     /// See [`TokenManager::complete_device_login`](super::TokenManager::complete_device_login) for an example.
     ///
     /// # Errors
     ///
-    /// [`Config`](crate::ErrorKind::Config) when no
+    /// [`Config`](crate::ErrorKind::Config) if no
     /// [`device_authorization_url`](super::ProviderBuilder::device_authorization_url) is set, the provider does not allow the
-    /// client this kind of login, an added parameter is one that the login itself sets, or a subject is expected without the
-    /// scope `openid`. [`is_retryable`](Error::is_retryable) when the provider has a temporary problem.
-    /// [`LoginRefused`](crate::ErrorKind::LoginRefused) and [`is_reauth_required`](Error::is_reauth_required) with another code
-    /// of the provider, [`Protocol`](crate::ErrorKind::Protocol) when its reply lacks a field.
+    /// client this kind of login, an added parameter is reserved for the login itself, or a subject is expected without the
+    /// scope `openid`. [`is_retryable`](Error::is_retryable) if the provider has a temporary problem.
+    /// [`LoginRefused`](crate::ErrorKind::LoginRefused) and [`is_reauth_required`](Error::is_reauth_required) for other error
+    /// codes of the provider, [`Protocol`](crate::ErrorKind::Protocol) if its reply lacks a field.
     #[doc(alias("device flow", "device authorization", "device code"))]
     pub async fn start_device(self) -> Result<DeviceLogin> {
         let LoginParts {
@@ -57,10 +57,10 @@ impl LoginRequest {
         let extra = extra
             .iter()
             .map(|(name, value)| (name.as_str(), value.expose()));
-        // RFC 6749 section 3.1: a parameter without a value counts as left out.
+        // RFC 6749 section 3.1: a parameter without a value counts as omitted.
         let own = [
             ("scope", scope.as_str()),
-            // As in the login by a browser (spec 5.2), and as Auth0 expects it.
+            // As in a browser login (spec 5.2), and as Auth0 expects it.
             ("audience", settings.audience.as_deref().unwrap_or_default()),
         ];
         let own = own.into_iter().filter(|(_, value)| !value.is_empty());
@@ -69,7 +69,7 @@ impl LoginRequest {
         let codes = endpoint::authorize_device(&provider, url, &fields).await?;
         let received = settings.clock.monotonic();
         Ok(DeviceLogin {
-            // Both times count from before the request: those of the provider start later.
+            // Both times are measured from before the request, and so end before the provider's.
             expires_at: sent.wall + codes.expires_in,
             deadline: sent.monotonic.saturating_add(codes.expires_in),
             next_poll: received.saturating_add(codes.interval),
@@ -80,7 +80,7 @@ impl LoginRequest {
     }
 }
 
-/// A login that waits for the user's answer on another device. Show [`verification_url`](Self::verification_url) and
+/// A login that the user has to confirm on another device. Show [`verification_url`](Self::verification_url) and
 /// [`user_code`](Self::user_code), then await
 /// [`TokenManager::complete_device_login`](super::TokenManager::complete_device_login).
 ///
@@ -90,15 +90,15 @@ pub struct DeviceLogin {
     pub(super) codes: DeviceCodes,
     pub(super) expected: ExpectedIdToken,
     expires_at: SystemTime,
-    /// The end of the codes, by the monotonic clock.
+    /// When the codes expire, on the monotonic clock.
     pub(super) deadline: Duration,
-    /// When the first poll may be sent, by the monotonic clock.
+    /// When the first poll may be sent, on the monotonic clock.
     pub(super) next_poll: Duration,
 }
 
 impl DeviceLogin {
-    /// The code that the user types at [`verification_url`](Self::verification_url), such as `WDJB-MJHT`. Show it as it is,
-    /// to the user only: anyone who reads it in time can log this device in as another user.
+    /// The code that the user enters at [`verification_url`](Self::verification_url), such as `WDJB-MJHT`. Show it unchanged,
+    /// and to the user only: anyone who reads it in time can log this device in to a different account.
     pub fn user_code(&self) -> &str {
         self.codes.user_code.expose()
     }
@@ -108,7 +108,7 @@ impl DeviceLogin {
         &self.codes.verification_url
     }
 
-    /// The page with the code in its address, for a QR code or a link, if the provider sends one.
+    /// The page with the code in its address, for a QR code or a link, if the provider returned one.
     ///
     /// Show [`user_code`](Self::user_code) as well: the user compares it with the one on the page (RFC 8628 section 3.3.1).
     pub fn verification_url_complete(&self) -> Option<&Url> {
@@ -120,13 +120,13 @@ impl DeviceLogin {
         self.expires_at
     }
 
-    /// The shortest time between two polls; longer once the provider asks for it.
+    /// The minimum time between two polls. Increases if the provider requests it.
     pub fn interval(&self) -> Duration {
         self.codes.interval
     }
 }
 
-// Without the codes: either is enough to take over the login.
+// Hides the codes: either one is enough to take over the login.
 debug_shows!(DeviceLogin, |it|
     host: it.codes.verification_url.host_str(),
     expires_at: it.expires_at,
@@ -136,19 +136,19 @@ debug_shows!(DeviceLogin, |it|
 /// RFC 8628 section 3.5.
 const SLOWER: Duration = Duration::from_secs(5);
 
-/// The longest wait after failures in a row: codes live for minutes, and the network may be back soon.
+/// The longest wait after consecutive failures: codes expire within minutes, and the network may recover soon.
 const LONGEST_BACKOFF: Duration = Duration::from_secs(60);
 
-/// A poll that timed out may still be on its way, and use up the code a second time.
+/// A poll that timed out may still arrive and use up the code a second time.
 const IN_FLIGHT: Duration = Duration::from_secs(30);
 
 impl TokenManager {
-    /// Waits until the user has answered a login on another device, and stores its tokens before this returns (RFC 8628).
+    /// Waits until the user has confirmed or refused a login on another device. Stores the tokens before it returns (RFC 8628).
     ///
-    /// The token endpoint is polled at the provider's [interval](crate::auth::DeviceLogin::interval), less often when it says
-    /// so or cannot be reached, and never after the codes have expired. To give up, drop the future: no further request is
-    /// sent, and a request that was sent already completes in a task of its own, so that tokens it brings are stored and
-    /// nothing is lost. Tokens of an earlier login are replaced. A logout in between aborts the login.
+    /// The token endpoint is polled at the provider's [interval](crate::auth::DeviceLogin::interval), less often if the
+    /// provider asks for that or is unreachable, and never after the codes have expired. To cancel, drop the future: no further
+    /// requests are sent. A request that is already under way completes in its own task, so its tokens are still stored. The
+    /// tokens of an earlier login are replaced. A logout in the meantime aborts the login.
     ///
     /// ```
     /// use envd_sdk::Clock;
@@ -160,7 +160,7 @@ impl TokenManager {
     /// let manager = TokenManager::builder(fake.provider().build()?).build()?;
     /// let login = manager.provider().authorization().start_device().await?;
     /// println!("Open {} and type {}", login.verification_url(), login.user_code());
-    /// // Sam does so.
+    /// // Sam opens the page and enters the code.
     /// fake.approve_device(login.user_code())?;
     /// clock.advance(login.interval());
     /// let tokens = manager.complete_device_login(login).await?;
@@ -171,10 +171,11 @@ impl TokenManager {
     /// # Errors
     ///
     /// [`LoginRefused`](crate::ErrorKind::LoginRefused): the user refused, the codes have expired, or the reply with the tokens
-    /// was lost; the source is the last failure of the network, if there was one. Start a new login when the user is ready.
-    /// [`is_reauth_required`](Error::is_reauth_required), [`Config`](crate::ErrorKind::Config), [`Store`](crate::ErrorKind::Store): as
-    /// [`complete_login`](Self::complete_login). [`is_retryable`](Error::is_retryable): the provider ended the login for
-    /// now; start a new one later. [`Protocol`](crate::ErrorKind::Protocol): it issued a token of an unknown type.
+    /// was lost. The source is the last network failure, if there was one. Start a new login when the user is ready.
+    /// [`is_reauth_required`](Error::is_reauth_required), [`Config`](crate::ErrorKind::Config),
+    /// [`Store`](crate::ErrorKind::Store): as [`complete_login`](Self::complete_login). [`is_retryable`](Error::is_retryable):
+    /// the provider aborted the login for a temporary reason; start a new one later. [`Protocol`](crate::ErrorKind::Protocol):
+    /// the provider issued a token of an unknown type.
     pub async fn complete_device_login(&self, login: DeviceLogin) -> Result<TokenSet> {
         self.check_provider(&login.provider)?;
         let outcome = DevicePolling::begin(self, login).run().await;
@@ -188,10 +189,10 @@ struct DevicePolling {
     interval: Duration,
     deadline: Duration,
     next_poll: Duration,
-    /// Failures in a row.
+    /// The number of consecutive failures.
     failures: u32,
     last_failure: Option<Error>,
-    /// Whether the tokens may have been issued in a reply that was lost.
+    /// Whether the tokens may have been issued in a lost reply.
     may_be_used: bool,
 }
 
@@ -209,7 +210,7 @@ impl DevicePolling {
         }
     }
 
-    /// Only the polls run in tasks of their own: a caller that is dropped stops them.
+    /// Only the polls run in their own tasks, so dropping the caller stops them.
     async fn run(mut self) -> Result<TokenSet> {
         self.login.check_record().await?;
         let shared = self.login.shared.clone();
@@ -221,7 +222,7 @@ impl DevicePolling {
             clock
                 .sleep(self.next_poll.saturating_sub(clock.monotonic()))
                 .await;
-            // The machine may have slept for longer.
+            // The machine may have slept longer than the wait.
             if clock.monotonic() >= self.deadline {
                 return Err(self.expired());
             }
@@ -229,14 +230,14 @@ impl DevicePolling {
             let sent_at = clock.monotonic();
             let poll = poll(self.login.clone(), self.device_code.clone());
             let reply = shared.spawn(poll)?.await;
-            match reply.map_err(|_| unavailable("the login was cut off"))? {
+            match reply.map_err(|_| unavailable("the login was interrupted: the runtime ended"))? {
                 Ok(outcome) => return outcome,
                 Err(refusal) => self.go_on(refusal, sent_at)?,
             }
         }
     }
 
-    /// Sets the time of the next poll, or ends the login.
+    /// Schedules the next poll, or ends the login.
     fn go_on(&mut self, refusal: Refusal, sent_at: Duration) -> Result<()> {
         let Refusal {
             class,
@@ -245,7 +246,7 @@ impl DevicePolling {
         } = refusal;
         let retry_after = error.retry_after().unwrap_or_default();
         match class {
-            // The provider accepts no code after it has issued its tokens.
+            // After the provider has issued the tokens, it no longer accepts the code.
             Class::Pending | Class::SlowDown => {
                 (self.failures, self.may_be_used) = (0, false);
                 if class == Class::SlowDown {
@@ -273,7 +274,7 @@ impl DevicePolling {
         Ok(())
     }
 
-    /// The interval, doubled for each failure in a row (section 3.5).
+    /// The interval, doubled for each consecutive failure (section 3.5).
     fn wait(&self) -> Duration {
         let backoff = self.interval.saturating_mul(1_u32 << self.failures.min(16));
         backoff.min(LONGEST_BACKOFF).max(self.interval)
@@ -295,8 +296,7 @@ impl DevicePolling {
     }
 }
 
-/// One request, and what must not be lost when the caller is dropped: tokens are stored, and those that cannot be used are
-/// revoked.
+/// Sends one poll and handles the reply even if the caller is dropped: stores tokens, and revokes those that cannot be used.
 async fn poll(login: Arc<Login>, device_code: Secret) -> Result<Result<TokenSet>, Refusal> {
     let provider = &login.shared.provider;
     let sent_at = provider.clock().now();

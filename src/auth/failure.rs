@@ -2,23 +2,23 @@
 
 use crate::error::{Error, ErrorCase, ErrorKind};
 
-/// The provider or this crate names the reason by a code, never by free text.
+/// The reason is an error code of the provider or of this crate, never free text.
 fn coded(kind: ErrorKind, what: &str, code: &str) -> Error {
     Error::said(kind, format!("{what} ({code})")).with_code(code)
 }
 
-/// The login ended with an error of the provider, or with a callback that does not belong to it.
+/// The login ended with an error from the provider, or with a callback of another login.
 pub(super) fn login_refused(code: &str) -> Error {
     coded(ErrorKind::LoginRefused, "the login was refused", code)
 }
 
-/// The user has pasted something else than the address of the last page.
+/// The user pasted something other than the address of the last page.
 pub(super) fn no_address() -> Error {
     let what = "the login was refused: the text is not an address";
     coded(ErrorKind::LoginRefused, what, "not_an_address")
 }
 
-/// The login ended with this error code of the provider (RFC 6749 section 4.1.2.1, OIDC Core 3.1.2.6).
+/// The login ended with this provider error code (RFC 6749 section 4.1.2.1, OIDC Core 3.1.2.6).
 pub(super) fn login_error(code: &str) -> Error {
     match code {
         "server_error" | "temporarily_unavailable" => {
@@ -30,19 +30,19 @@ pub(super) fn login_error(code: &str) -> Error {
     }
 }
 
-/// The provider requires an action of the user; the tokens may stay valid.
+/// The provider requires user interaction. The tokens may still be valid.
 pub(super) fn interaction_required(code: &str) -> Error {
     let what = "the identity provider requires the user to log in again";
     coded(ErrorKind::ReauthRequired, what, code)
 }
 
-/// The client's settings do not fit the provider; the tokens are kept.
+/// The client's settings do not match the provider. The tokens are kept.
 pub(super) fn misconfigured(code: &str) -> Error {
     let what = "the identity provider does not accept the client's settings";
     coded(ErrorKind::Config, what, code)
 }
 
-/// The provider refused to renew the tokens, for a reason that does not end them; they are kept.
+/// The provider refused a refresh for a reason that does not invalidate the tokens. They are kept.
 pub(super) fn refresh_refused(code: &str) -> Error {
     let what = "the identity provider refused to renew the token";
     coded(ErrorKind::RefreshRefused, what, code)
@@ -53,19 +53,20 @@ pub(super) fn no_tokens() -> Error {
     Error::said(ErrorKind::ReauthRequired, "no user is logged in").with_case(ErrorCase::NoUser)
 }
 
-/// The refresh token is not valid any more.
+/// The refresh token is no longer valid.
 pub(super) fn reauth(reason: &str) -> Error {
     let what = format!("the user has to log in again: {reason}");
     Error::said(ErrorKind::ReauthRequired, what)
 }
 
-/// No token is available for now.
+/// Currently no token is available.
 pub(super) fn unavailable(what: &str) -> Error {
     let what = format!("no token is available for now: {what}");
     Error::said(ErrorKind::TokenUnavailable, what).with_passes(true)
 }
 
-/// No complete reply came from an endpoint of the provider. The cause is named, if it is known, since programs show this layer only.
+/// An endpoint of the provider sent no complete reply. The message includes a known cause, because some programs show only the
+/// outermost error.
 pub(super) fn unreachable(endpoint: &str, error: Error) -> Error {
     let what = match error.connect_cause() {
         Some(_) => format!("at the {endpoint} endpoint, {error}"),
@@ -74,7 +75,8 @@ pub(super) fn unreachable(endpoint: &str, error: Error) -> Error {
     unavailable(&what).with_source(error)
 }
 
-/// The provider's error code if it looks like one (RFC 6749 section 5.2 allows nearly any text, which may be a value).
+/// The provider's error code, if it looks like a code. RFC 6749 section 5.2 allows almost any text, which may contain private
+/// data.
 pub(super) fn error_code(text: &str) -> String {
     let is_code = (1..=64).contains(&text.len())
         && text
@@ -83,7 +85,7 @@ pub(super) fn error_code(text: &str) -> String {
     if is_code { text } else { "unreadable_code" }.to_owned()
 }
 
-/// Codes that need the user, not other settings (OIDC Core 3.1.2.6; `mfa_required` is Auth0's).
+/// Codes that require user interaction, not different settings (OIDC Core 3.1.2.6; `mfa_required` is Auth0's).
 pub(super) fn wants_interaction(code: &str) -> bool {
     matches!(
         code,
@@ -95,7 +97,7 @@ pub(super) fn wants_interaction(code: &str) -> bool {
     )
 }
 
-/// Codes that mean wrong settings of the client (RFC 6749 sections 4.1.2.1 and 5.2).
+/// Codes that indicate wrong client settings (RFC 6749 sections 4.1.2.1 and 5.2).
 pub(super) fn blames_settings(code: &str) -> bool {
     matches!(
         code,

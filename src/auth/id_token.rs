@@ -1,7 +1,8 @@
-//! The checks of an id token: its claims, then the application's own check.
+//! Checks id tokens: first the claims, then the application's own check.
 //!
-//! Signatures are not verified here: in the code flow the TLS connection to the token endpoint authenticates the id token
-//! (OIDC Core 3.1.3.7, point 6). Claims of an access token are used to schedule its renewal only, never to decide what it allows.
+//! Signatures are not verified here. In the code flow, the TLS connection to the token endpoint authenticates the id token
+//! (OIDC Core 3.1.3.7, point 6). Claims of an access token are used only to schedule its renewal, never to decide what it
+//! permits.
 
 use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,7 +24,7 @@ use crate::error::Result;
 use crate::model::reply_memory;
 use crate::secret::Secret;
 
-/// The id token that a [check of the application](ProviderBuilder::id_token_check) gets. Hidden in `Debug`.
+/// The id token passed to a [check of the application](ProviderBuilder::id_token_check). `Debug` hides it.
 ///
 /// See [`ProviderBuilder::id_token_check`] for an example.
 #[derive(Debug)]
@@ -33,16 +34,16 @@ pub(super) type IdTokenCheck =
     Arc<dyn Fn(&IdToken<'_>) -> Result<(), Box<dyn Error + Send + Sync>> + Send + Sync>;
 
 impl IdToken<'_> {
-    /// The token as the provider has sent it: header, claims and signature (RFC 7515 section 3.1).
+    /// The token as the provider sent it: header, claims and signature (RFC 7515 section 3.1).
     pub fn token(&self) -> &Secret {
         self.0
     }
 
-    /// The claims, as a type of yours or as a `serde_json::Value`.
+    /// Deserializes the claims, into your own type or a `serde_json::Value`.
     ///
     /// # Errors
     ///
-    /// [`LoginRefused`](crate::ErrorKind::LoginRefused) when the claims are not of this type. Their text is not shown.
+    /// [`LoginRefused`](crate::ErrorKind::LoginRefused) if the claims do not fit the type. The error does not quote them.
     pub fn claims<T: DeserializeOwned>(&self) -> Result<T> {
         payload(self.0.expose())
             .and_then(|json| secret_json::from_json(&json))
@@ -51,17 +52,17 @@ impl IdToken<'_> {
 }
 
 impl ProviderBuilder {
-    /// A check of your own for each id token; none unless set. It runs after [those of this crate](super::TokenSet::id_token)
-    /// have passed and before anything is stored.
+    /// Sets an additional check for each id token; defaults to none. It runs after [the checks of this
+    /// crate](super::TokenSet::id_token) and before anything is stored.
     ///
-    /// If the check fails, the login ends in [`LoginRefused`](crate::ErrorKind::LoginRefused), with the check's error as its
-    /// source: its refresh token is revoked, and nothing is stored. The id token that may come with renewed tokens is checked
-    /// too: one that does not pass is not kept, that of the login stays, and the new tokens are used. An error must not show the
-    /// token or its claims. A panic counts as one.
+    /// If the check fails, the login fails with [`LoginRefused`](crate::ErrorKind::LoginRefused) and the check's error as its
+    /// source: the refresh token is revoked, and nothing is stored. An id token issued in a refresh is checked too. If that
+    /// fails, it is dropped, the id token of the login is kept, and the new access token is used. The check's error must not
+    /// contain the token or its claims. A panic counts as an error.
     ///
-    /// This is the place for a policy of yours, such as a verified e-mail address, and for the signature where a rule requires
-    /// it. The check must answer at once, so the provider's keys are fetched before a login is completed and when they are some
-    /// minutes old; the application `verify_id_token` (`cargo run -p apps --bin verify_id_token`) does that with the crate
+    /// Use this for your own policies, such as a verified e-mail address, and for the signature if regulations require it. The
+    /// check is synchronous, so the provider's keys have to be fetched before a login is completed, and again once they are a
+    /// few minutes old. The application `verify_id_token` (`cargo run -p apps --bin verify_id_token`) does this with the crate
     /// `jsonwebtoken`.
     ///
     /// ```
@@ -102,8 +103,8 @@ impl ProviderBuilder {
 }
 
 impl Provider {
-    /// The checks of OIDC Core 3.1.3.7 that need no key, then that of the application. `now` is the time of the reply by the
-    /// provider's clock, if it is known: this computer's may be hours off.
+    /// Runs the checks of OIDC Core 3.1.3.7 that need no key, then the application's check. `now` is the time of the reply on
+    /// the provider's clock, if known, because the clock of this computer may be hours off.
     pub(super) fn check_id_token(
         &self,
         id_token: &Secret,
@@ -125,7 +126,7 @@ impl Provider {
     }
 }
 
-/// RFC 4648 section 5, with or without padding; the unused bits of the last character are ignored.
+/// RFC 4648 section 5, with or without padding. Ignores the unused bits of the last character.
 const BASE64URL: GeneralPurpose = GeneralPurpose::new(
     &URL_SAFE,
     GeneralPurposeConfig::new()
@@ -141,7 +142,7 @@ const LEEWAY: Duration = Duration::from_secs(300);
 pub(super) struct Claims {
     iss: Option<String>,
     pub(super) sub: Option<String>,
-    /// One text or a list of texts.
+    /// A string or a list of strings.
     #[serde(deserialize_with = "reply_memory::any_value")]
     aud: Value,
     azp: Option<String>,
@@ -150,22 +151,22 @@ pub(super) struct Claims {
     nonce: Option<String>,
 }
 
-/// The expectations of a login about its id token.
+/// The id token that a login expects.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ExpectedIdToken {
-    /// Whether there must be one: the scope `openid` was requested.
+    /// Whether an id token is required, because the scope `openid` was requested.
     pub(super) is_required: bool,
-    /// `None` where no authorization request asked for the token: in the device flow, and in a refresh.
+    /// `None` if the tokens did not result from an authorization request: in the device flow, and in a refresh.
     pub(super) nonce: Option<Secret>,
-    /// The user, if only one may log in. Hidden, because it is personal data.
+    /// The only user who may log in, if restricted. Hidden, because it is personal data.
     pub(super) subject: Option<Secret>,
 }
 
-/// The claims of a token as JSON.
+/// Decodes the claims of a token as JSON.
 pub(super) fn payload(token: &str) -> Option<Zeroizing<Vec<u8>>> {
     let mut parts = token.split('.');
     let payload = parts.nth(1)?;
-    // A signature must follow, be it empty; five parts would be an encrypted token.
+    // The signature must follow, even if it is empty. Five parts would be an encrypted token.
     parts.next()?;
     if parts.next().is_some() {
         return None;
@@ -206,7 +207,7 @@ impl Claims {
             "id_token_authorized_party"
         } else if expiry <= Some(now) {
             "id_token_expired"
-        // A request without a nonce leaves nothing to compare (OIDC Core 3.1.3.7, point 11).
+        // If the request had no nonce, there is nothing to compare (OIDC Core 3.1.3.7, point 11).
         } else if expected
             .nonce
             .as_ref()
@@ -223,7 +224,7 @@ impl Claims {
         Err(login_refused(code))
     }
 
-    /// The lifetime of the token, for scheduling; by the server's clock if the token has both `iat` and `exp`.
+    /// The lifetime of the token, for scheduling. Uses the server's clock if the token has both `iat` and `exp`.
     pub(super) fn lifetime(&self, now: SystemTime) -> Option<Duration> {
         let start = self.iat.and_then(moment).unwrap_or(now);
         let life = moment(self.exp?)?.duration_since(start).ok()?;

@@ -1,23 +1,23 @@
 //! Login, and tokens that are renewed and stored.
 //!
-//! A [`Provider`] holds the settings of the identity provider; [`Provider::discover`] reads its addresses from what it
-//! publishes. [`Provider::authorization`] starts a login, the user's
-//! browser is redirected with a callback, and [`TokenManager::complete_login`] turns it into tokens. From then on
-//! [`TokenManager`] serves access tokens, renews them before they expire, and stores them in a [`TokenStore`].
+//! A [`Provider`] holds the settings of the identity provider; [`Provider::discover`] reads its addresses from its published
+//! metadata. [`Provider::authorization`] starts a login, the user's browser is redirected with a callback, and
+//! [`TokenManager::complete_login`] exchanges the callback for tokens. Afterwards, the [`TokenManager`] serves access tokens,
+//! renews them before they expire, and stores them in a [`TokenStore`].
 //!
 //! | task | see |
 //! | --- | --- |
-//! | name the identity provider and the client | [`Provider::builder`], [`ProviderBuilder`] |
-//! | begin a login, and end it with the callback | [`Provider::authorization`], [`PendingLogin`], [`TokenManager::complete_login`] |
-//! | check id tokens in a way of your own, such as their signatures | [`ProviderBuilder::id_token_check`] |
+//! | configure the identity provider and the client | [`Provider::builder`], [`ProviderBuilder`] |
+//! | begin a login, and complete it with the callback | [`Provider::authorization`], [`PendingLogin`], [`TokenManager::complete_login`] |
+//! | add your own checks of id tokens, such as their signatures | [`ProviderBuilder::id_token_check`] |
 //! | log in from a device without a browser | [`LoginRequest::start_device`], [`TokenManager::complete_device_login`] |
-//! | get a token that is valid | [`TokenManager::access_token`]; a [`Client`](crate::Client) does it by itself |
-//! | store tokens: in memory, in a file, or in a store of your own | [`MemoryStore`], [`FileStore`], [`TokenStore`]; [`guide::token_stores`](crate::guide::token_stores) says which |
-//! | write such a store: its errors, and files that no other user can replace | [`StoreError`], [`StoreErrorKind`], [`PrivateFile`] |
-//! | follow logins, renewals and logouts | [`TokenManager::events`], [`Event`] |
+//! | get a valid token | [`TokenManager::access_token`]; a [`Client`](crate::Client) does this automatically |
+//! | store tokens in memory, in a file, or in your own store | [`MemoryStore`], [`FileStore`], [`TokenStore`]; see [`guide::token_stores`](crate::guide::token_stores) for how to choose |
+//! | implement a store: its errors, and files that other users cannot replace | [`StoreError`], [`StoreErrorKind`], [`PrivateFile`] |
+//! | observe logins, renewals and logouts | [`TokenManager::events`], [`Event`] |
 //! | show the state of a session to support | [`TokenManager::inspect`], [`Inspection`] |
 //! | log out | [`TokenManager::logout`], [`LogoutReport`] |
-//! | use a token that you have | [`StaticToken`], [`TokenSource`] |
+//! | use a token that you already have | [`StaticToken`], [`TokenSource`] |
 //!
 //! ```text
 //! LOGIN        application             browser              identity provider           store
@@ -38,28 +38,28 @@
 //!                                                   └─ no answer, twice ─► a pause, retry_after
 //! ```
 //!
-//! Refresh tokens of the service rotate: each may be used once, and using one twice may end the session. So a refresh
-//! runs in a task of its own that no caller can cancel, one at a time, also across processes that share a store; new
-//! tokens are stored before they are served; and a failed refresh leaves a valid token in use. [`failure_modes`] lists
-//! what can fail, and what happens then.
+//! The service rotates refresh tokens: each may be used once, and using one twice may end the session. Therefore, a refresh
+//! runs in its own task that no caller can cancel, and only one runs at a time, even across processes that share a store. New
+//! tokens are stored before they are served, and a failed refresh leaves a valid token in use. [`failure_modes`] lists the
+//! possible failures and their effects.
 //!
-//! Processes that share a store stay in line: tokens that one renews are adopted by the others, and a logout or a login in
-//! one is noticed by the others within a minute of use ([`Timing::store_check`]). A process that ends in the
-//! middle of a refresh leaves a mark in the store. With a lock of the operating system the next process continues at once;
-//! with a lock that can be lost, as behind a network, it waits for two minutes first ([`Timing::mark_wait`]).
+//! Processes that share a store stay consistent: when one renews the tokens, the others adopt them, and when one logs in or
+//! out, the others notice within a minute of use ([`Timing::store_check`]). A process that exits during a refresh leaves a mark
+//! in the store. If the store's lock belongs to the operating system, the next process continues immediately. If the lock can
+//! be lost, for example over a network, it first waits for two minutes ([`Timing::mark_wait`]).
 //!
-//! An application with many users builds their managers from clones of one [`TokenManagerBuilder`], and keeps those that are in use
-//! in a cache: the [cookbook](crate::guide::cookbook::logins#serve-many-users-from-one-host) does it in five lines. A manager that
-//! leaves the cache loses nothing, and two of one account are as two processes.
+//! An application with many users builds their managers from clones of one [`TokenManagerBuilder`], and caches the managers in
+//! use: the [cookbook](crate::guide::cookbook::logins#serve-many-users-from-one-host) does this in five lines. Evicting a
+//! manager loses nothing, and two managers of one account behave like two processes.
 //!
 //! A client gets its tokens from any [`TokenSource`]: a manager, a [`StaticToken`], or a type of the application.
 //!
 //! # A program on the user's machine
 //!
-//! The login is redirected to a port of this machine (RFC 8252): the feature `loopback` has the listener, in the module
-//! `loopback`. Where no port is available, the user pastes the address at which the browser ended. The tokens are stored in
-//! a file, so that the next start finds them, and all processes of the user share them. There is no client secret: it
-//! would not be secret in a program that users install.
+//! The login is redirected to a port of this machine (RFC 8252). The listener is in the module `loopback`, behind the feature
+//! of the same name. If no port is available, the user pastes the final address from the browser. The tokens are stored in a
+//! file, so that the next start finds them and all processes of the user share them. There is no client secret: a program that
+//! users install cannot keep one secret.
 //!
 //! ```
 //! use envd_sdk::auth::{FileStore, TokenManager};
@@ -79,7 +79,7 @@
 //! if manager.access_token().await.is_err_and(|error| error.is_reauth_required()) {
 //!     let login = manager.provider().authorization().start()?;
 //!     println!("Open {} in a browser.", login.url());
-//!     // From the listener, or from the user.
+//!     // The callback comes from the listener, or the user pastes it.
 //! #   let callback = fake.consent(login.url())?;
 //!     manager.complete_login(login, callback.as_str()).await?;
 //! }
@@ -95,11 +95,11 @@
 //!
 //! # A machine without a browser
 //!
-//! A server, or a computer that is reached by a terminal: it shows a page and a code, and the user opens the page and types
-//! the code on another device (RFC 8628). [`LoginRequest::start_device`] starts such a login, and
-//! [`TokenManager::complete_device_login`] waits for the user's answer. The codes are valid for minutes: start the login
-//! when the user is there. The provider must allow the client this kind of login; its settings need
-//! [`device_authorization_url`](ProviderBuilder::device_authorization_url) and no address to redirect to.
+//! For example a server, or a computer accessed through a terminal. The program shows a page address and a code; the user opens
+//! the page and enters the code on another device (RFC 8628). [`LoginRequest::start_device`] starts such a login, and
+//! [`TokenManager::complete_device_login`] waits for the user's decision. The codes expire within minutes, so start the login
+//! when the user is present. The provider must allow the client this kind of login. Its settings need a
+//! [`device_authorization_url`](ProviderBuilder::device_authorization_url), but no redirect address.
 //!
 //! ```
 //! use envd_sdk::auth::TokenManager;
@@ -118,7 +118,7 @@
 //! # clock.advance(login.interval());
 //! match manager.complete_device_login(login).await {
 //!     Ok(tokens) => println!("the first token expires at {:?}", tokens.expires_at()),
-//!     // Denied, or too late: ask the user before the next one is started.
+//!     // Refused or expired: ask the user before you start another login.
 //!     Err(error) if error.kind() == envd_sdk::ErrorKind::LoginRefused => eprintln!("{error}"),
 //!     Err(error) => return Err(error.into()),
 //! }
@@ -128,9 +128,9 @@
 //!
 //! # A web application
 //!
-//! It has many users, often many hosts, and a client secret. The callback may reach another host than the one that began
-//! the login, so the [`PendingLogin`] is kept as a text under the browser's cookie, and deleted when the callback comes.
-//! Each user has a record in a store that all hosts share, and a manager while there are requests.
+//! A web application has many users, often many hosts, and a client secret. The callback may reach a different host than the
+//! one that began the login, so the [`PendingLogin`] is stored as text under the browser's cookie, and deleted when the
+//! callback arrives. Each user has a record in a store that all hosts share, and a manager while there are requests.
 //!
 //! ```
 //! use envd_sdk::auth::{MemoryStore, PendingLogin, TokenManager};
@@ -140,7 +140,7 @@
 //! # equipment::example(async {
 //! # let fake = Fake::start().await;
 //! # let provider = fake.provider().client_secret("s3cr3t").build()?;
-//! // For all hosts: `PostgresStore` of the crate `envd-postgres`, or a store of your own.
+//! // For all hosts: `PostgresStore` of the crate `envd-postgres`, or your own store.
 //! let store = Arc::new(MemoryStore::new());
 //!
 //! // GET /login: store the login under the browser's cookie, and redirect the browser.
@@ -148,12 +148,12 @@
 //! let remembered = login.to_secret_json();
 //! let location = login.url().clone();
 //!
-//! // GET /callback, perhaps on another host: take the login of the cookie, once.
+//! // GET /callback, perhaps on another host: take the login of the cookie, at most once.
 //! # let back = fake.consent(&location)?;
 //! # let query = back.query().unwrap_or_default();
 //! let login = PendingLogin::from_secret_json(&provider, &remembered)?;
 //! let session_id = "from a cryptographic random number generator";
-//! // Keys of accounts are stored in clear: use a hash of the cookie.
+//! // Account keys are stored in clear, so use a hash of the cookie.
 //! use sha2::{Digest, Sha256};
 //! let hash = Sha256::digest(session_id);
 //! let account = hash.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
@@ -173,10 +173,11 @@
 //!
 //! # A service
 //!
-//! A job at night, or one of many hosts ([many hosts]), has no user before it: it renews what a user has logged in
-//! elsewhere, in a store that both share. It needs neither a browser nor a redirect address. A client with a key of its own
+//! A nightly job, or one of many hosts ([many hosts]), has no user present: it renews the tokens of a user who logged in
+//! elsewhere, through a store that both share. It needs neither a browser nor a redirect address. A client with its own key
 //! authenticates with signed assertions ([`ProviderBuilder::private_key_jwt`]) or a certificate
-//! ([`HttpOptions::client_certificate`](crate::HttpOptions::client_certificate)), which no dump of settings gives away.
+//! ([`HttpOptions::client_certificate`](crate::HttpOptions::client_certificate)), so that leaked settings do not reveal the
+//! key.
 //!
 //! ```
 //! use envd_sdk::auth::{MemoryStore, Provider, TokenManager};
@@ -185,7 +186,7 @@
 //!
 //! # equipment::example(async {
 //! # let fake = Fake::start().await;
-//! // `PostgresStore`: that of the web application in which the user has logged in.
+//! // `PostgresStore`: shared with the web application in which the user logged in.
 //! let store = Arc::new(MemoryStore::new());
 //! # let web = TokenManager::builder(fake.provider().build()?).shared_store(store.clone()).account("sam").build()?;
 //! # let login = web.provider().authorization().start()?;
@@ -198,15 +199,15 @@
 //!     .build()?;
 //! match manager.access_token().await {
 //!     Ok(token) => println!("generation {}", token.generation()),
-//!     // Only the user can mend it: say so where the user reads it, and go on with the next account.
+//!     // Only the user can fix this: report it to the user, and continue with the next account.
 //!     Err(error) if error.is_reauth_required() => println!("{error}"),
 //!     Err(error) => return Err(error.into()),
 //! }
 //! # Ok(()) });
 //! ```
 //!
-//! The examples `login` (with `--device` for a machine without a browser), `access_token` and `web_login` are complete
-//! programs of these kinds.
+//! The examples `login` (with `--device` for a machine without a browser), `access_token` and `web_login` are complete programs
+//! for these cases.
 //!
 //! [many hosts]: crate#companions
 

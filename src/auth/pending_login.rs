@@ -1,4 +1,4 @@
-//! A login in the user's browser, from its settings and the address to open to the check of the callback. Does no I/O.
+//! A login in the user's browser, from its settings and address to the check of the callback. Does no I/O.
 
 use std::collections::HashMap;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -14,8 +14,8 @@ use super::{Provider, secret_json};
 use crate::error::{Error, Result};
 use crate::secret::Secret;
 
-/// The settings of one login; made by [`Provider::authorization`], and ended by [`start`](Self::start) for a browser on this
-/// machine or [`start_device`](Self::start_device) for one on another device.
+/// The settings of one login, from [`Provider::authorization`]. Finish with [`start`](Self::start) for a browser on this
+/// machine, or [`start_device`](Self::start_device) for another device.
 ///
 /// ```
 /// # use envd_sdk::auth::Provider;
@@ -31,17 +31,17 @@ use crate::secret::Secret;
 pub struct LoginRequest {
     provider: Provider,
     scopes: Option<Vec<String>>,
-    /// Hidden: values may be personal data, such as `login_hint`.
+    /// Hidden, because values such as `login_hint` may be personal data.
     extra: Vec<(String, Secret)>,
     expected_subject: Option<Secret>,
 }
 
-/// The values that a login of either kind sends and expects.
+/// The values that both kinds of login send and expect.
 pub(super) struct LoginParts {
     pub(super) provider: Provider,
     pub(super) scopes: Vec<String>,
     pub(super) extra: Vec<(String, Secret)>,
-    /// Without a nonce.
+    /// Has no nonce yet.
     pub(super) expected: ExpectedIdToken,
 }
 
@@ -61,13 +61,13 @@ impl Provider {
 impl LoginRequest {
     setters! {
         /// Adds a parameter, such as `prompt` (`login` for a fresh login, `none` for a silent one) or `login_hint` (the user's
-        /// name or e-mail address), both of OIDC Core 3.1.2.1, or one of the provider's own.
+        /// name or e-mail address), both from OIDC Core 3.1.2.1, or a provider-specific one.
         pub fn param(name: impl Into<String>, value: impl Into<String>)
             |it| it.extra.push((name.into(), Secret::new(value)));
 
-        /// The user who must log in: the `sub` claim of the id token, as in an earlier
-        /// [`TokenSet::subject`](super::TokenSet::subject). If another user logs in, the login is refused, its tokens are
-        /// revoked and none are stored.
+        /// Requires a specific user: the `sub` claim of the id token, as returned by
+        /// [`TokenSet::subject`](super::TokenSet::subject) after an earlier login. If another user logs in, the login is
+        /// refused, its tokens are revoked, and none are stored.
         ///
         /// ```
         /// # use envd_sdk::auth::TokenManager;
@@ -84,12 +84,12 @@ impl LoginRequest {
         pub fn expected_subject(subject: impl Into<String>)
             |it| it.expected_subject = Some(Secret::new(subject));
 
-        /// The scopes of this login, in place of those of the provider's settings.
+        /// The scopes of this login, instead of those in the provider's settings.
         pub fn scopes(scopes: impl IntoIterator<Item = impl Into<String>>)
             |it| it.scopes = Some(scopes.into_iter().map(Into::into).collect());
     }
 
-    /// Refuses parameters that the login itself sets, and a subject without an id token to check.
+    /// Rejects reserved parameters, and an expected subject without an id token to check.
     pub(super) fn check(self, reserved: &[&str]) -> Result<LoginParts> {
         let is_reserved = |(name, _): &&(String, Secret)| reserved.contains(&name.as_str());
         if let Some((name, _)) = self.extra.iter().find(is_reserved) {
@@ -115,10 +115,10 @@ impl LoginRequest {
     }
 }
 
-/// In seconds: long enough to find the password, and too short for an attacker who finds the address later.
+/// In seconds. Long enough to find the password, and too short for an attacker who finds the address later.
 const LIFETIME: u64 = 600;
 
-/// Parameters that the login itself sets. Each may stand once (RFC 6749 section 3.1).
+/// Parameters that the login sets itself. Each may appear only once (RFC 6749 section 3.1).
 const RESERVED: [&str; 10] = [
     "response_type",
     "client_id",
@@ -133,12 +133,12 @@ const RESERVED: [&str; 10] = [
 ];
 
 impl LoginRequest {
-    /// Starts the login: makes the address to open, with a new `state`, `nonce` and PKCE pair.
+    /// Starts the login: builds the address to open, with a new `state`, `nonce` and PKCE pair.
     ///
     /// # Errors
     ///
-    /// [`Config`](crate::ErrorKind::Config) when no [`redirect_uri`](super::ProviderBuilder::redirect_uri) is set, an added
-    /// parameter is one that the login itself sets, or a subject is expected without the scope `openid`: then there is no id
+    /// [`Config`](crate::ErrorKind::Config) if no [`redirect_uri`](super::ProviderBuilder::redirect_uri) is set, an added
+    /// parameter is reserved for the login itself, or a subject is expected without the scope `openid`, which provides the id
     /// token to check.
     pub fn start(self) -> Result<PendingLogin> {
         let nonce = CsrfToken::new_random_len(32);
@@ -177,9 +177,10 @@ impl LoginRequest {
     }
 }
 
-/// A login that is open in the user's browser; valid for one callback and for ten minutes.
+/// A login that is in progress in the user's browser. Valid for one callback and for ten minutes.
 ///
-/// A web application with several hosts stores it as text, because the callback may reach another host: [`to_secret_json`](Self::to_secret_json).
+/// A web application with several hosts stores it as text ([`to_secret_json`](Self::to_secret_json)), because the callback may
+/// reach another host.
 ///
 /// ```
 /// use envd_sdk::auth::PendingLogin;
@@ -192,7 +193,7 @@ impl LoginRequest {
 /// println!("open {}", login.url());
 /// let stored = login.to_secret_json();
 ///
-/// // On the host that gets the callback.
+/// // On the host that receives the callback.
 /// let login = PendingLogin::from_secret_json(&provider, &stored)?;
 /// assert!(!login.expects("https://app.example.com/callback?code=1&state=forged"));
 /// # Ok::<(), envd_sdk::Error>(())
@@ -221,29 +222,29 @@ struct StoredLogin {
 }
 
 impl PendingLogin {
-    /// The address to open in the user's browser. It holds this login's `state`: keep it out of logs.
+    /// The address to open in the user's browser. It contains this login's `state`, so keep it out of logs.
     pub fn url(&self) -> &Url {
         &self.stored.url
     }
 
-    /// The login as text, to be stored under the browser's session and read by any host. The text and the callback
-    /// together are enough to take over the login: keep the text on the server, and delete it when the callback comes, so
-    /// that it is used once.
+    /// Serializes the login, to be stored under the browser's session and read by any host. The text and the callback together
+    /// are enough to take over the login: keep the text on the server, and delete it when the callback arrives, so that it is
+    /// used only once.
     pub fn to_secret_json(&self) -> Secret {
-        // Never the default: strings, numbers and bools under text keys always serialize.
+        // Never the default: strings, numbers and booleans with string keys always serialize.
         secret_json::to_json(&self.stored).unwrap_or_default()
     }
 
-    /// Reads a login from its text.
+    /// Restores a login from its text.
     ///
     /// # Errors
     ///
-    /// [`Config`](crate::ErrorKind::Config) when the text is not one of [`to_secret_json`](Self::to_secret_json), or has
-    /// another client id.
+    /// [`Config`](crate::ErrorKind::Config) if the text is not from [`to_secret_json`](Self::to_secret_json), or has another
+    /// client id.
     pub fn from_secret_json(provider: &Provider, json: &Secret) -> Result<Self> {
-        // Neither the text nor serde's reason is shown: both may repeat a secret.
+        // Neither the text nor serde's error is shown: both may contain a secret.
         let stored: Option<StoredLogin> = serde_json::from_str(json.expose()).ok();
-        // RFC 7636 section 4.1: another verifier would only fail in the exchange.
+        // RFC 7636 section 4.1: any other verifier would fail in the exchange anyway.
         let is_valid = |stored: &StoredLogin| {
             !stored.state.is_empty() && (43..=128).contains(&stored.verifier.expose().len())
         };
@@ -259,14 +260,14 @@ impl PendingLogin {
         })
     }
 
-    /// Whether a callback has the `state` of this login. A listener that other programs can reach checks this first:
-    /// their requests must not end the login.
+    /// Whether a callback has the `state` of this login. A listener that other programs can reach checks this first, so that
+    /// their requests do not end the login.
     #[must_use]
     pub fn expects(&self, callback: &str) -> bool {
         parameters(callback).is_ok_and(|parameters| has_state(&parameters, &self.stored.state))
     }
 
-    /// Checks the callback of this login and consumes the login. Sends nothing.
+    /// Checks and consumes the login's callback. Sends nothing.
     pub(crate) fn check(self, callback: &str) -> Result<CheckedCallback> {
         let Self { provider, stored } = self;
         let parameters = parameters(callback)?;
@@ -301,7 +302,7 @@ fn seconds(time: SystemTime) -> u64 {
 
 debug_shows!(PendingLogin, |it| host: it.stored.url.host_str(), started_at: it.stored.started_at);
 
-/// A callback that belongs to its login and carries a code, ready to be exchanged once.
+/// A callback that matches its login and contains a code. Ready to be exchanged once.
 #[derive(Debug)]
 pub(crate) struct CheckedCallback {
     pub(super) provider: Provider,
@@ -312,11 +313,11 @@ pub(crate) struct CheckedCallback {
 
 pub(super) type CallbackParameters = HashMap<String, Secret>;
 
-/// What stands around an address that was copied from a mail or a chat, besides white space.
+/// Characters that surround an address copied from an e-mail or a chat, in addition to white space.
 const AROUND: &str = "\"'<>`\u{201c}\u{201d}\u{2018}\u{2019}\u{ab}\u{bb}";
 
-/// Without what mail programs and people add to an address: characters without a width, line ends, quotes, `&amp;`. None of it
-/// stands in the address of a browser, which encodes it.
+/// Removes the additions of mail programs and people: zero-width characters, line breaks, quotes, `&amp;`. A browser's address
+/// bar encodes these, so they cannot be part of the address.
 fn as_in_the_browser(pasted: &str) -> String {
     let is_invisible = |c: char| {
         matches!(
@@ -329,12 +330,12 @@ fn as_in_the_browser(pasted: &str) -> String {
     visible.trim_matches(is_around).replace("&amp;", "&")
 }
 
-/// The parameters of an address or of a query alone.
+/// The parameters of an address, or of a bare query.
 pub(super) fn parameters(callback: &str) -> Result<CallbackParameters> {
     let callback = Zeroizing::new(as_in_the_browser(callback));
     let callback = callback.split('#').next().unwrap_or_default();
     let query = match callback.split_once('?') {
-        // An address stands before the question mark, unless it is a parameter already.
+        // The part before the question mark is an address, unless it contains a parameter.
         Some((before, query)) if !before.contains('=') => query,
         _ => callback,
     };
@@ -352,7 +353,7 @@ pub(super) fn parameters(callback: &str) -> Result<CallbackParameters> {
     Ok(parameters)
 }
 
-/// Whether this can be a callback: an address, or a query with a parameter of callbacks.
+/// Whether this may be a callback: an address, or a query with a callback parameter.
 fn is_address(text: &str, query: &str) -> bool {
     let has_parameter = form_urlencoded::parse(query.as_bytes())
         .any(|(name, _)| matches!(&*name, "state" | "code" | "error"));
@@ -360,7 +361,7 @@ fn is_address(text: &str, query: &str) -> bool {
     has_parameter || text.starts_with(['/', '?']) || is_url()
 }
 
-/// Whether the callback has the state of this login; compared in constant time.
+/// Whether the callback has the state of this login. Compares in constant time.
 pub(super) fn has_state(parameters: &CallbackParameters, state: &Secret) -> bool {
     state.matches(parameters.get("state").map_or("", Secret::expose))
 }
@@ -369,12 +370,12 @@ pub(super) fn has_state(parameters: &CallbackParameters, state: &Secret) -> bool
 #[derive(Clone, Copy)]
 pub(super) struct ExpectedIssuer<'a> {
     pub(super) name: Option<&'a str>,
-    /// Whether it must be present.
+    /// Whether it is required.
     pub(super) is_required: bool,
 }
 
 impl ExpectedIssuer<'_> {
-    /// Also of an error, which otherwise could be another provider's.
+    /// Also checks error callbacks, which otherwise could come from another provider.
     fn check(self, parameters: &CallbackParameters) -> Result<()> {
         match (parameters.get("iss"), self.name) {
             (Some(iss), Some(name)) if iss.expose() != name => {
@@ -386,7 +387,7 @@ impl ExpectedIssuer<'_> {
     }
 }
 
-/// The code, if the callback is of this login and of this issuer.
+/// Returns the code if the callback matches this login and issuer.
 pub(super) fn code(
     parameters: &CallbackParameters,
     state: &Secret,

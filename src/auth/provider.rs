@@ -1,7 +1,7 @@
 //! The settings of an identity provider.
 //!
-//! A [`Provider`] has the checked settings, a [`ProviderBuilder`] those that are not checked yet. `Metadata` is what a provider
-//! publishes for its issuer; discovery fetches it, and it fills the settings that are not set.
+//! A [`Provider`] has the validated settings, a [`ProviderBuilder`] the unvalidated ones. `Metadata` is the document that a
+//! provider publishes for its issuer. Discovery fetches it and uses it for the settings that are not set.
 
 mod builder;
 mod discovery;
@@ -20,9 +20,9 @@ use super::id_token::IdTokenCheck;
 use crate::error::{Error, Result};
 use crate::transport::{Clock, Http};
 
-/// An identity provider and the client that is registered with it (spec 5). Cheap to clone.
+/// An identity provider, and the client registered with it (spec 5). Cheap to clone.
 ///
-/// No address is derived from another: each is a setting, or is read from what the provider publishes
+/// No address is derived from another: each is a setting, or comes from the provider's published metadata
 /// ([`discover`](Self::discover)).
 ///
 /// ```
@@ -43,11 +43,11 @@ use crate::transport::{Clock, Http};
 #[derive(Clone)]
 pub struct Provider(pub(super) Arc<ProviderSettings>);
 
-/// oauth2's client with an authorization endpoint.
+/// An oauth2 client with an authorization endpoint.
 pub(super) type OAuth = BasicClient<EndpointSet>;
 
 pub(super) struct ProviderSettings {
-    /// The settings of a login in a browser.
+    /// The settings for browser logins.
     pub(super) browser: Option<OAuth>,
     pub(super) client_id: String,
     pub(super) authentication: ClientAuthentication,
@@ -78,13 +78,14 @@ impl ProviderSettings {
 }
 
 impl Provider {
-    /// Starts the settings; the service's support team issues the client id.
+    /// Starts the settings. The service's support team issues the client id.
     pub fn builder(client_id: impl Into<String>) -> ProviderBuilder {
         ProviderBuilder::new(client_id.into())
     }
 
-    /// Starts the settings with what the provider publishes for its issuer; short for
-    /// [`ProviderBuilder::discover`], which has the details and comes after other settings, such as a proxy.
+    /// Starts the settings with the metadata that the provider publishes for its issuer. Short for
+    /// [`ProviderBuilder::discover`], which describes the details, and which you can call after other settings, such as a
+    /// proxy.
     ///
     /// ```
     /// use envd_sdk::auth::Provider;
@@ -93,7 +94,7 @@ impl Provider {
     /// # equipment::example(async {
     /// # let fake = Fake::start().await;
     /// # let (issuer, client_id, audience) = (fake.issuer(), fake.client_id(), fake.audience());
-    /// // Such as "https://sso.example.com/", exactly as the provider writes it.
+    /// // For example "https://sso.example.com/", exactly as the provider writes it.
     /// let provider = Provider::discover(client_id, issuer)
     ///     .await?
     ///     .audience(audience)
@@ -116,8 +117,8 @@ impl Provider {
         Self::builder(client_id).issuer(issuer).discover().await
     }
 
-    /// The address that ends the session at the identity provider (spec 5.8), with the client id and `return_to`;
-    /// `None` when none is set.
+    /// The address that ends the session at the identity provider (spec 5.8), with the client id and `return_to`; `None` if not
+    /// configured.
     pub(super) fn logout_url(&self, return_to: Option<&str>) -> Result<Option<Url>> {
         if let Some(address) = return_to {
             Url::parse(address).map_err(|source| {
@@ -138,7 +139,7 @@ impl Provider {
     }
 }
 
-// Only the host of the address: the rest may be private.
+// Shows only the host of the address, because the rest may be private.
 debug_shows!(Provider, |it| client_id: it.0.client_id, host: it.0.token_url.host_str());
 
 #[cfg(test)]

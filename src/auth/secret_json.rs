@@ -1,5 +1,5 @@
-//! JSON with the secrets in clear, for stored records and pending logins, without copies of them left in memory. Separate
-//! from [`Secret`], which must not be serialized by accident.
+//! Serializes secrets in clear, for stored records and pending logins, without leaving copies in memory. Kept separate from
+//! [`Secret`], which must not be serialized by accident.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 use crate::model::{json_repair, json_text, reply_memory};
 use crate::secret::Secret;
 
-/// The value as JSON, in a buffer of the final size: one that grows leaves copies behind.
+/// Serializes into a buffer of the final size, because a growing buffer leaves copies in memory.
 pub(super) fn to_json(value: &impl Serialize) -> serde_json::Result<Secret> {
     let mut length = Length(0);
     serde_json::to_writer(&mut length, value)?;
@@ -21,8 +21,8 @@ pub(super) fn to_json(value: &impl Serialize) -> serde_json::Result<Secret> {
     Ok(Secret::new(text.unwrap_or_default()))
 }
 
-/// Reads JSON of a provider within what it [may take](reply_memory), with unreadable texts [repaired](json_repair); `None`
-/// where it is of another shape.
+/// Parses JSON from a provider within the [memory limit](reply_memory), and [repairs](json_repair) invalid strings; `None` if
+/// it has another shape.
 pub(super) fn from_json<T: DeserializeOwned>(json: &[u8]) -> Option<T> {
     reply_memory::limited(json.len(), || {
         json_text::from_slice(json).ok().or_else(|| {
@@ -33,7 +33,7 @@ pub(super) fn from_json<T: DeserializeOwned>(json: &[u8]) -> Option<T> {
     })?
 }
 
-/// Counts what is written.
+/// Counts the bytes written.
 struct Length(usize);
 
 impl Write for Length {
@@ -56,11 +56,11 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Secret, 
     String::deserialize(from).map(Secret::new)
 }
 
-/// As above, for a secret that may be missing.
+/// For optional secrets.
 pub(super) mod option {
     use super::{Deserialize, Deserializer, Secret, Serialize, Serializer};
 
-    #[allow(clippy::ref_option)] // The signature that serde calls.
+    #[allow(clippy::ref_option)] // Required by serde.
     pub(in crate::auth) fn serialize<S: Serializer>(
         secret: &Option<Secret>,
         to: S,

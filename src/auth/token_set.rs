@@ -1,4 +1,4 @@
-//! The tokens of one login at one point of their rotation.
+//! The tokens of one login at one step of their rotation.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use super::secret_json;
 use crate::secret::Secret;
 
-/// An access token with the refresh token that renews it. Hidden in `Debug`; stores keep it inside a [`Record`](super::Record).
+/// An access token with the refresh token that renews it. `Debug` hides it. Stores keep it inside a [`Record`](super::Record).
 ///
-/// [`TokenManager::complete_login`](super::TokenManager::complete_login) returns one; what is served to clients is an
-/// [`AccessToken`](super::AccessToken).
+/// Returned by [`TokenManager::complete_login`](super::TokenManager::complete_login). Clients are served an
+/// [`AccessToken`](super::AccessToken) instead.
 ///
 /// ```
 /// # use envd_sdk::fake::Fake;
@@ -36,36 +36,37 @@ pub struct TokenSet {
     pub(super) issued_at: SystemTime,
     pub(super) lifetime: Duration,
     pub(super) generation: u64,
-    /// In whole milliseconds, as it is stored.
+    /// In whole milliseconds, as stored.
     pub(super) logged_in_at: Option<SystemTime>,
     pub(super) session_ends_at: Option<SystemTime>,
 }
 
 impl TokenSet {
-    /// The access token, for APIs that this crate does not know.
+    /// The access token, for APIs that this crate does not support.
     pub fn access_token(&self) -> &Secret {
         &self.access_token
     }
 
-    /// The refresh token. Each may be used once, so leave using it to the [`TokenManager`](super::TokenManager).
+    /// The refresh token. It may be used only once, so leave its use to the [`TokenManager`](super::TokenManager).
     pub fn refresh_token(&self) -> Option<&Secret> {
         self.refresh_token.as_ref()
     }
 
-    /// The id token: who logged in (OIDC Core 2). `None` without the scope `openid`.
+    /// The id token, which states who logged in (OIDC Core 2). `None` without the scope `openid`.
     ///
-    /// Checked at the login (OIDC Core 3.1.3.7): `iss`, if [`issuer`](super::ProviderBuilder::issuer) is set; `aud` has the client
-    /// id; `azp` is the client id, and must be there with several audiences; `exp`, by the clock of the provider, with five minutes of leeway; `nonce` is that
-    /// of the login; `sub` is not empty, and is the [expected](super::LoginRequest::expected_subject) one. A token that
-    /// does not pass ends the login, and its refresh token is revoked.
+    /// It was checked at the login (OIDC Core 3.1.3.7): `iss`, if [`issuer`](super::ProviderBuilder::issuer) is set; `aud`
+    /// contains the client id; `azp` is the client id, and required with several audiences; `exp`, on the provider's clock,
+    /// with five minutes of leeway; `nonce` matches the login; `sub` is not empty, and matches the
+    /// [expected](super::LoginRequest::expected_subject) one. If a check fails, the login fails, and its refresh token is
+    /// revoked.
     ///
-    /// One that comes with renewed tokens (OIDC Core 12.2) is checked in the same way, without a nonce, and replaces that of the
-    /// login only if it passes. Another `sub` ends the session.
+    /// An id token issued in a refresh (OIDC Core 12.2) is checked the same way, without a nonce, and replaces the earlier one
+    /// only if it passes. A different `sub` ends the session.
     ///
-    /// The signature is not needed for that. It proves that the provider issued the token, and so does TLS: the token comes in
-    /// the reply of the token endpoint, from an `https` address that is set, never through the browser (OIDC Core 3.1.3.7, point
-    /// 6). This holds for the token here, straight from the provider, but not for others who get it from you: an API that you send
-    /// it to must verify the signature. Where rules require it all the same, it is a
+    /// These checks do not need the signature. The signature proves that the provider issued the token, and so does TLS: the
+    /// token is in the reply of the token endpoint, from a configured `https` address, and never passes through the browser
+    /// (OIDC Core 3.1.3.7, point 6). This holds for the token here, straight from the provider, but not for anyone who receives
+    /// it from you: an API that you send it to must verify the signature. If regulations require you to verify it anyway, add a
     /// [check of your own](super::ProviderBuilder::id_token_check).
     pub fn id_token(&self) -> Option<&Secret> {
         self.id_token.as_ref()
@@ -88,23 +89,23 @@ impl TokenSet {
 
     /// When the access token expires.
     pub fn expires_at(&self) -> SystemTime {
-        // OK to add: lifetimes are capped at 30 days when they come in, and read back under the same cap.
+        // OK to add: lifetimes are capped at 30 days when received and when read back.
         self.issued_at + self.lifetime
     }
 
-    /// When the user logged in, to the millisecond; refreshes keep it. `None` for tokens that an earlier version of this
-    /// crate stored.
+    /// When the user logged in, to the millisecond. Refreshes preserve it. `None` for tokens stored by an earlier version of
+    /// this crate.
     pub fn logged_in_at(&self) -> Option<SystemTime> {
         self.logged_in_at
     }
 
-    /// Counts the refreshes of this account.
+    /// The number of refreshes of this account.
     pub fn generation(&self) -> u64 {
         self.generation
     }
 }
 
-// The subject is personal data.
+// Hides the subject, which is personal data.
 debug_shows!(TokenSet, |it|
     generation: it.generation,
     issued_at: it.issued_at,
@@ -114,10 +115,10 @@ debug_shows!(TokenSet, |it|
     session_ends_at: it.session_ends_at,
 );
 
-/// The cap on the lifetime of an access token (Auth0's limit of 2,592,000 s), whatever a reply has.
+/// The cap on the lifetime of an access token (Auth0's limit of 2,592,000 s), whatever a reply says.
 pub(super) const LONGEST: Duration = Duration::from_secs(30 * 24 * 3_600);
 
-/// The stored format. Private, so that a set of tokens is never serialized by accident.
+/// The stored format. Private, so that a token set is never serialized by accident.
 #[derive(Serialize, Deserialize)]
 pub(super) struct StoredTokens {
     #[serde(with = "secret_json")]
@@ -159,7 +160,7 @@ impl From<&TokenSet> for StoredTokens {
 }
 
 impl StoredTokens {
-    /// `None` when a time is out of range.
+    /// `None` if a time is out of range.
     pub(super) fn into_set(self) -> Option<TokenSet> {
         let time = |ms: Option<u64>| ms.map(|ms| from_ms(ms).ok_or(())).transpose().ok();
         Some(TokenSet {
@@ -183,7 +184,7 @@ pub(super) fn to_ms(time: SystemTime) -> u64 {
 }
 
 pub(super) fn from_ms(ms: u64) -> Option<SystemTime> {
-    // Room for a lifetime on top, so that sums of what was read cannot overflow.
+    // Leaves room to add a lifetime, so that sums of stored values cannot overflow.
     let time = UNIX_EPOCH.checked_add(Duration::from_millis(ms))?;
     time.checked_add(LONGEST).map(|_| time)
 }

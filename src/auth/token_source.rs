@@ -1,4 +1,4 @@
-//! An access token as a header, and the interface by which a client gets its tokens.
+//! An access token as a header value, and the trait that supplies tokens to a client.
 
 use std::fmt;
 use std::pin::Pin;
@@ -12,7 +12,7 @@ use crate::transport::header::HeaderValue;
 
 const SCHEME: &str = "Bearer ";
 
-/// An access token. Cheap to clone, hidden in `Debug`, wiped from memory when the last clone is dropped.
+/// An access token. Cheap to clone, hidden in `Debug`, and wiped from memory when the last clone is dropped.
 ///
 /// ```
 /// use envd_sdk::auth::AccessToken;
@@ -29,12 +29,12 @@ pub struct AccessToken {
 }
 
 impl AccessToken {
-    /// Makes a token from its text, without the word `Bearer` (RFC 6750 section 2.1).
+    /// Creates a token from its text, without the word `Bearer` (RFC 6750 section 2.1).
     ///
     /// # Errors
     ///
-    /// [`Config`](crate::ErrorKind::Config) when the text is empty or has characters other than visible ASCII: it could not
-    /// be sent in a header.
+    /// [`Config`](crate::ErrorKind::Config) if the text is empty or has characters other than visible ASCII, which cannot be
+    /// sent in a header.
     pub fn new(text: &str) -> Result<Self> {
         if text.is_empty() || !text.bytes().all(|b| b.is_ascii_graphic()) {
             return Err(Error::config(
@@ -49,8 +49,8 @@ impl AccessToken {
         })
     }
 
-    /// Sets the generation, by which a [`TokenSource`](super::TokenSource) sees whether the token that the server refused is
-    /// still the current one.
+    /// Sets the generation. A [`TokenSource`](super::TokenSource) compares it to see whether the token that the server refused
+    /// is still the current one.
     #[must_use]
     pub fn numbered(mut self, generation: u64) -> Self {
         self.generation = generation;
@@ -62,18 +62,18 @@ impl AccessToken {
         self.generation
     }
 
-    /// The text of the token: keep it out of logs and messages.
+    /// The text of the token. Keep it out of logs and messages.
     pub fn expose(&self) -> &str {
         let text = self.header.to_str().unwrap_or_default();
         text.strip_prefix(SCHEME).unwrap_or_default()
     }
 
-    /// Whether the service would see the same token.
+    /// Whether both are the same token to the service.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.header == other.header
     }
 
-    /// The value of the `authorization` header; cloning it copies no bytes.
+    /// The value of the `authorization` header. Cloning it copies no bytes.
     pub(crate) fn header(&self) -> HeaderValue {
         self.header.clone()
     }
@@ -85,26 +85,25 @@ impl fmt::Debug for AccessToken {
     }
 }
 
-/// The value of an `authorization` header, hidden in `Debug`; `None` when the text cannot be sent in one.
+/// The value of an `authorization` header, hidden in `Debug`; `None` if the text cannot be sent in a header.
 pub(super) fn authorization_header(scheme: &str, credentials: &str) -> Option<HeaderValue> {
     let mut bytes = Zeroizing::new(Vec::with_capacity(scheme.len() + credentials.len()));
     bytes.extend_from_slice(scheme.as_bytes());
     bytes.extend_from_slice(credentials.as_bytes());
-    // Owned bytes, so that all clones share one buffer and it is wiped with the last of them.
+    // Owned bytes, so that all clones share one buffer. It is wiped when the last clone is dropped.
     let mut header = HeaderValue::from_maybe_shared(Bytes::from_owner(bytes)).ok()?;
     header.set_sensitive(true);
     Some(header)
 }
 
-/// A boxed future that can be sent to another thread.
+/// A boxed future that is `Send`.
 ///
 /// [`TokenSource::token`] returns it. See [`TokenSource`] for an example.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// A source of access tokens for a client. [`TokenManager`](super::TokenManager) is the one for logged-in users.
+/// Supplies access tokens to a client. Use [`TokenManager`](super::TokenManager) for logged-in users.
 ///
-/// A function that returns a token is a source. It is called for each request, and once more when the server refuses the
-/// token:
+/// A function that returns a token is a source. It is called for each request, and again if the server refuses the token:
 ///
 /// ```
 /// # equipment::example(async {
@@ -127,7 +126,7 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// # Ok(()) });
 /// ```
 ///
-/// A type can also return a token without waiting, or distinguish a renewal from a first token:
+/// A type can also return a token without waiting, or treat a renewal differently from a first token:
 ///
 /// ```
 /// use envd_sdk::Result;
@@ -150,20 +149,20 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// }
 /// ```
 pub trait TokenSource: Send + Sync + 'static {
-    /// A token that should be accepted now.
+    /// Returns a token that should currently be accepted.
     fn token(&self) -> BoxFuture<'_, Result<AccessToken>>;
 
-    /// A token in place of one that the server refused; [`token`](Self::token) unless a source knows better. The client calls this
-    /// at most once for each request.
+    /// Returns a replacement for a token that the server refused; defaults to [`token`](Self::token). The client calls this at
+    /// most once per request.
     ///
-    /// A source that has no other token returns the refused one: the call then ends with the server's refusal. An error ends the
-    /// call in its place; the refusal becomes its [`source`](std::error::Error::source), unless that is a
-    /// [`StoreError`](super::StoreError).
+    /// A source without another token returns the refused one: the call then fails with the server's refusal. If this returns
+    /// an error, the call fails with it instead. The refusal becomes the error's [`source`](std::error::Error::source), unless
+    /// that is a [`StoreError`](super::StoreError).
     fn renew(&self, _rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>> {
         self.token()
     }
 
-    /// A token that is available without waiting. After `None` the client calls [`token`](Self::token).
+    /// Returns a token if one is available without waiting. After `None`, the client calls [`token`](Self::token).
     fn current(&self) -> Option<AccessToken> {
         None
     }
@@ -179,7 +178,7 @@ where
     }
 }
 
-/// One token that is never renewed: for scripts and tests.
+/// A single token that is never renewed, for scripts and tests.
 ///
 /// ```
 /// use envd_sdk::auth::{StaticToken, TokenSource};
@@ -192,7 +191,7 @@ where
 pub struct StaticToken(AccessToken);
 
 impl StaticToken {
-    /// Makes a source from the text of a token.
+    /// Creates a source from the text of a token.
     ///
     /// # Errors
     ///
@@ -215,7 +214,7 @@ impl TokenSource for StaticToken {
 
 /// For implementations of [`TokenSource`].
 impl Error {
-    /// No token is available for now; a later retry may succeed: [`is_retryable`](Self::is_retryable).
+    /// Currently no token is available. A later attempt may succeed: [`is_retryable`](Self::is_retryable).
     pub fn token_unavailable(source: impl std::error::Error + Send + Sync + 'static) -> Self {
         unavailable("the token source has no token").with_source(source)
     }

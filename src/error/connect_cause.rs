@@ -5,7 +5,7 @@ use std::iter::successors;
 
 use super::Error;
 
-/// Why no connection could be made, for programs that tell a user what to do about it: see [`Error::connect_cause`].
+/// Why no connection could be made, for programs that show the user what to do about it. See [`Error::connect_cause`].
 ///
 /// ```
 /// # equipment::example(async {
@@ -29,29 +29,29 @@ use super::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ConnectCause {
-    /// No address was found for the name of the server: the network is down, or the name is wrong.
+    /// The server's host name did not resolve: the network is down, or the name is wrong.
     NameNotResolved,
-    /// The server's machine refused the connection: nothing listens there, or a firewall forbids it.
+    /// The server refused the connection: nothing listens on that port, or a firewall rejects it.
     Refused,
-    /// The [proxy](crate::HttpOptions::proxy) could not be reached, wants another login, or does not connect to the server.
+    /// The [proxy](crate::HttpOptions::proxy) is unreachable, requires different credentials, or cannot connect to the server.
     Proxy,
-    /// By this computer's clock, the server's certificate has expired or is not valid yet. One of the two is wrong.
+    /// The server's certificate has expired or is not valid yet, according to this computer's clock. Either may be wrong.
     CertificateDates,
-    /// The server's certificate is for another name: the address is wrong, or a network's login page answers.
+    /// The server's certificate is for another host name: the address is wrong, or the login page of a network answered.
     CertificateName,
-    /// The server's certificate is of an authority that this computer does not trust, such as that of a firewall that
-    /// inspects TLS: see [`HttpOptions::extra_root_certificate`](crate::HttpOptions::extra_root_certificate).
+    /// The server's certificate was issued by an authority that this computer does not trust, such as the one of a firewall
+    /// that inspects TLS. See [`HttpOptions::extra_root_certificate`](crate::HttpOptions::extra_root_certificate).
     CertificateAuthority,
-    /// The server's certificate cannot be used for another reason: for example, it was revoked.
+    /// The server's certificate is invalid for another reason, such as a revocation.
     Certificate,
 }
 
 impl Error {
-    /// Why no connection could be made: for an error of the kind [`Connect`](crate::ErrorKind::Connect), or an error caused by
-    /// such a failure, when a token could not be renewed. `Display` and [`report`](Self::report) name the cause in words.
+    /// Why no connection could be made. Set for errors of the kind [`Connect`](crate::ErrorKind::Connect), and for errors
+    /// caused by such a failure while a token was renewed. `Display` and [`report`](Self::report) also describe the cause.
     ///
-    /// `None` if the cause is not known, such as an unreachable network. With the feature `native-tls`, it is not known for
-    /// certificates.
+    /// `None` if the cause is unknown, for example if the network is unreachable. With the feature `native-tls`, certificate
+    /// failures have no known cause.
     #[doc(alias("DNS", "TLS"))]
     pub fn connect_cause(&self) -> Option<ConnectCause> {
         let below = successors(self.source(), |&error| error.source());

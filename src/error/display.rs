@@ -1,4 +1,4 @@
-//! The texts of the error. Texts of the server or of the user are not repeated.
+//! The messages of errors. They never quote text from the server or the user.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use super::{BodyShape, Error, ErrorKind, ReplyParts, Repr};
 use crate::model::redact::{shown_code, shown_path};
 use crate::model::{Condition, OneLine, ServerError};
 
-/// The longest text of an error, in bytes.
+/// The maximum length of a message, in bytes.
 const LONGEST: usize = 299;
 
 impl fmt::Display for Error {
@@ -23,13 +23,13 @@ impl fmt::Display for Error {
             Some(operation) => format!("{operation}: {}", Clause(self)),
             None => Clause(self).to_string(),
         };
-        // The end is short and decides what to do.
+        // The suffix is short and tells the reader what to do, so it is never truncated.
         write_bounded(f, &what, LONGEST - end.len())?;
         f.write_str(&end)
     }
 }
 
-/// Writes a text without its control characters, and no more of it than this.
+/// Writes a text without control characters, truncated to `limit` bytes.
 fn write_bounded(f: &mut fmt::Formatter<'_>, text: &str, limit: usize) -> fmt::Result {
     const CUT: &str = "...";
     let text = OneLine(text).to_string();
@@ -51,7 +51,7 @@ impl fmt::Debug for Error {
     }
 }
 
-/// What happened in this layer.
+/// Describes what happened in this layer.
 struct Clause<'a>(&'a Error);
 
 impl fmt::Display for Clause<'_> {
@@ -63,7 +63,7 @@ impl fmt::Display for Clause<'_> {
             },
             Repr::Http => other_reply(f, self.0),
             Repr::ErrorsOnly => rejected(f, self.0),
-            // The whole reply cannot be read: its end is missing, or it is no JSON.
+            // Nothing in the reply could be parsed: it is truncated, or not JSON.
             Repr::Decode { path, detail } if path == "." => {
                 write!(f, "the reply does not have the expected shape: {detail}")
             }
@@ -76,7 +76,7 @@ impl fmt::Display for Clause<'_> {
     }
 }
 
-/// A reply that is not of the interface.
+/// Describes a reply that the interface does not define.
 fn other_reply(f: &mut fmt::Formatter<'_>, error: &Error) -> fmt::Result {
     let status = error.http_status().unwrap_or_default();
     let excerpt = error.body_excerpt().unwrap_or_default();
@@ -94,7 +94,7 @@ fn other_reply(f: &mut fmt::Formatter<'_>, error: &Error) -> fmt::Result {
             "the server answered HTTP {status} with a body in {encoding}, which was not requested"
         );
     }
-    // Refusals are JSON (spec 7.1); for another body the text names its kind.
+    // Refusals are JSON (spec 7.1). For any other body, the message describes the kind of body.
     if status >= 400 && excerpt.trim_start().starts_with(['{', '[']) {
         return write!(
             f,
@@ -106,7 +106,7 @@ fn other_reply(f: &mut fmt::Formatter<'_>, error: &Error) -> fmt::Result {
         Some(BodyShape::Page) => "an HTML page",
         Some(BodyShape::Xml) => "an XML document",
         Some(BodyShape::Json | BodyShape::Other) => {
-            let what = "a body that is not of the interface";
+            let what = "an unexpected body";
             return write!(
                 f,
                 "the server answered HTTP {status} with {what} ({media_type})"
@@ -116,7 +116,7 @@ fn other_reply(f: &mut fmt::Formatter<'_>, error: &Error) -> fmt::Result {
     write!(f, "the server answered HTTP {status} with {what}")
 }
 
-/// Media types that are shown. The server chooses the text: another one may be a value, such as a token.
+/// Media types that may be shown. The server chooses the header, so an unknown value might be anything, such as a token.
 const MEDIA_TYPES: &str = include_str!("media_types.txt");
 
 fn known_type(media_type: Option<&str>) -> &'static str {
@@ -129,7 +129,7 @@ fn known_type(media_type: Option<&str>) -> &'static str {
         .unwrap_or("another media type")
 }
 
-/// Names conditions and codes, not the messages: those repeat what was entered.
+/// Names conditions and codes, not messages, because messages quote what the user entered.
 fn rejected(f: &mut fmt::Formatter<'_>, error: &Error) -> fmt::Result {
     let (status, errors) = (
         error.http_status().unwrap_or_default(),
@@ -144,7 +144,7 @@ fn rejected(f: &mut fmt::Formatter<'_>, error: &Error) -> fmt::Result {
             f.write_str(", ")?;
         }
         match error.condition() {
-            Condition::Other => f.write_str("another reason")?,
+            Condition::Other => f.write_str("an unclassified error")?,
             condition => write!(f, "{condition:?}")?,
         }
         if let Some(code) = error.code().and_then(shown_code) {
@@ -157,7 +157,7 @@ fn rejected(f: &mut fmt::Formatter<'_>, error: &Error) -> fmt::Result {
     write!(f, " (HTTP {status}); see Error::report()")
 }
 
-/// The codes of errors, for traces: schema codes, field paths, and where there is neither the name of the condition.
+/// The codes of errors, for traces: the schema code, else the field path, else the name of the condition.
 pub(crate) fn codes(errors: &[ServerError]) -> String {
     let codes = errors.iter().take(5).map(|error| {
         let code = error.schema_code().or_else(|| error.code());

@@ -1,13 +1,12 @@
-//! The kinds of the opaque error, for callers to match on, and the questions that several kinds answer.
+//! The kinds of errors, for callers to match on, and the predicates that cover several kinds.
 
 use super::reply_meaning::{is_rate_limit, is_transient_status, kind_of_reply, kind_of_status};
 use super::{Error, ErrorCase, Repr};
 use crate::model::Condition;
 
-/// What kind of failure an [`Error`] is: one kind for each reaction. [`guide::errors`](crate::guide::errors#kinds) has them in a
-/// table.
+/// The kind of an [`Error`]: one kind for each reaction. See the table in [`guide::errors`](crate::guide::errors#kinds).
 ///
-/// It does not tell whether a change was carried out: check [`Error::may_have_applied`] first.
+/// The kind does not say whether a change was carried out. Check [`Error::may_have_applied`] first.
 ///
 /// ```
 /// # equipment::example(async {
@@ -31,59 +30,59 @@ pub enum ErrorKind {
     /// A setting or an argument is invalid and nothing was sent, or the identity provider refused the client's settings.
     /// Correct the program or its settings.
     Config,
-    /// No connection could be made, and nothing was sent. [`Error::connect_cause`] says why, where that is known: a certificate,
-    /// the proxy, the name, a refusal.
+    /// No connection could be made, so nothing was sent. [`Error::connect_cause`] tells why if that is known: a certificate,
+    /// the proxy, the host name, or a refused connection.
     Connect,
     /// A time limit ended the call, before or after the request was sent. Try again later.
     Timeout,
-    /// No complete reply came: a lost connection, a body that ends early or is over the size limit. Try again later.
+    /// No complete reply arrived: the connection was lost, or the body ended early or exceeded the size limit. Try again later.
     Transport,
-    /// A reply came that is not of the service: the page of a proxy, of a firewall or of a network's login, an empty body,
-    /// a redirect. Try again later, as without a connection.
+    /// The reply did not come from the service: it is a page of a proxy, a firewall or a network login, an empty body, or a
+    /// redirect. Try again later, as if offline.
     #[doc(alias("304"))]
     NoAnswer,
-    /// There were too many requests (HTTP 429, or a code to that effect). Wait [`Error::retry_after`].
+    /// The rate limit was exceeded (HTTP 429, or an equivalent error code). Wait for [`Error::retry_after`].
     #[doc(alias("rate limit", "too many requests", "429"))]
     RateLimited,
-    /// The service is offline for maintenance (HTTP 503, spec 7.1), or a gateway in front of it has no connection to it.
-    /// Try again later.
+    /// The service is down for maintenance (HTTP 503, spec 7.1), or a gateway cannot reach it. Try again later.
     #[doc(alias("503", "maintenance"))]
     Unavailable,
-    /// The service failed inside (HTTP 500, spec 7.1). Try again later, or report it to the service.
+    /// The service failed internally (HTTP 500, spec 7.1). Try again later, or report it to the service.
     #[doc(alias("500"))]
     Internal,
-    /// The service refused the access token, and a renewed one where there is one. The audience or the client's settings are
-    /// wrong, or the action is not allowed.
+    /// The service refused the access token, and also the renewed one if there was one. The audience or the client's settings
+    /// are wrong, or the action is not allowed.
     #[doc(alias("401"))]
     Unauthorized,
-    /// The user may not do this. Another account may have the role or the accreditation.
+    /// The user lacks permission. Another account may have the required role or accreditation.
     #[doc(alias("403", "permission"))]
     Forbidden,
-    /// The record does not exist, or belongs to another user: the service does not distinguish them.
+    /// The record does not exist or belongs to another user. The service does not distinguish the two.
     #[doc(alias("404"))]
     NotFound,
-    /// The schema of the service differs from the document that was sent. Override the operation.
+    /// The schema of the service does not match the document of the operation. Override the operation.
     SchemaMismatch,
     /// The service refused the request. Show [`Error::server_errors`] or [`Error::server_message`].
     #[doc(alias("400"))]
     Rejected,
     /// One record of a list does not have the expected shape; the list continues. [`Error::raw_data`] is the record.
     UnreadableRecord,
-    /// The reply does not have the expected shape. [`Error::json_path`] is where.
+    /// The reply does not have the expected shape. [`Error::json_path`] says where.
     Decode,
     /// The server broke a rule of HTTP or of the interface. Report it to the service.
     Protocol,
-    /// A list repeats itself and would not end. The records returned so far are valid.
+    /// A list repeats itself and would never end. The records returned so far are valid.
     Stalled,
-    /// No account fits a choice, or more than one. Let the user choose.
+    /// No account matches the choice, or several do. Let the user choose.
     AccountChoice,
-    /// The user is logged in and not registered with the service. Send the user to its website.
+    /// The user is logged in but not registered with the service. Send the user to the website of the service.
     NotRegistered,
-    /// There is no valid token, and only a login brings one. Log the user in.
+    /// No valid token is available, and only a login can obtain one. Log the user in.
     ReauthRequired,
     /// The identity provider refused the login, or the user cancelled it. Offer to log in again.
     LoginRefused,
-    /// The identity provider does not renew the token now; the session may still be valid. Try again after [`Error::retry_after`].
+    /// The identity provider currently refuses to renew the token, but the session may still be valid. Try again after
+    /// [`Error::retry_after`].
     RefreshRefused,
     /// No token is available now. Try again after [`Error::retry_after`].
     TokenUnavailable,
@@ -92,7 +91,7 @@ pub enum ErrorKind {
 }
 
 impl Error {
-    /// What kind of failure this is.
+    /// The kind of this failure.
     ///
     /// See [`ErrorKind`] for an example.
     pub fn kind(&self) -> ErrorKind {
@@ -103,7 +102,7 @@ impl Error {
                     .unwrap_or(ErrorKind::Protocol)
             }
             Repr::Said(kind, _) => *kind,
-            // A body that cannot be read shows nothing.
+            // An encoded body could not be read, so it proves nothing.
             Repr::Http if self.encoding().is_some() => ErrorKind::Protocol,
             Repr::Http => {
                 let status = self.http_status().unwrap_or_default();
@@ -117,7 +116,7 @@ impl Error {
         }
     }
 
-    /// What the service says by its errors and their status; `None` for an error about the input.
+    /// The kind that the server's errors and the status imply; `None` if the errors are about the input.
     fn of_errors(&self) -> Option<ErrorKind> {
         if self.server_errors().iter().any(is_rate_limit) {
             return Some(ErrorKind::RateLimited);
@@ -140,36 +139,36 @@ impl Error {
 }
 
 impl Error {
-    /// Whether the user has to log in: there is no token, and none can be obtained without the user.
+    /// Whether the user has to log in: no valid token is available, and none can be obtained without the user.
     pub fn is_reauth_required(&self) -> bool {
         self.kind() == ErrorKind::ReauthRequired
     }
 
-    /// Whether the server answered with errors and without data.
+    /// Whether the server replied with errors and without data.
     pub(crate) fn has_errors_only(&self) -> bool {
         matches!(self.repr(), Repr::ErrorsOnly)
     }
 
-    /// Whether a change may have been carried out although no clear answer came.
+    /// Whether a change may have been carried out although no clear reply arrived.
     ///
-    /// It is false only if the change surely was not sent, or was refused: HTTP 401, 413 or 429, JSON or XML on 400, 403
-    /// or 404, or an error body on 2xx or 4xx in which every error names a reason that is known (validation, token,
-    /// permission, limit, schema). Errors on 5xx, "Internal server error" on any status, a reply without the record, a reply
-    /// that is cut, a web page or an empty body leave it in doubt. [`is_retryable`](Self::is_retryable) is then false.
+    /// It is false only if the change certainly was not sent, or was refused: HTTP 401, 413 or 429, JSON or XML on 400, 403 or
+    /// 404, or an error body on 2xx or 4xx in which every error has a known reason (validation, token, permission, limit,
+    /// schema). The outcome is unknown after errors on 5xx, "Internal server error" on any status, a reply without the record,
+    /// a truncated reply, a web page or an empty body. [`is_retryable`](Self::is_retryable) is then false.
     ///
-    /// Look at the server's records before sending it again: a declaration sent twice is a second declaration. For a new
-    /// consignment [`Account::candidates`](crate::Account::candidates) does that.
+    /// Check the server's records before you send the change again: a declaration sent twice becomes two declarations. For a
+    /// new consignment, use [`Account::candidates`](crate::Account::candidates).
     #[doc(alias("idempotency", "lost reply", "sent twice"))]
     pub fn may_have_applied(&self) -> bool {
         self.0.may_have_applied
     }
 
-    /// Whether the same call may succeed later without any change, and repeating it does no harm.
+    /// Whether repeating the same call unchanged is harmless and may succeed later.
     pub fn is_retryable(&self) -> bool {
         !self.0.may_have_applied && (self.0.passes || self.is_transient())
     }
 
-    /// Whether sending the request again may give another reply, regardless of the harm that it may do.
+    /// Whether sending the request again may get a different reply, even if that could do harm.
     pub(crate) fn is_transient(&self) -> bool {
         match self.repr() {
             Repr::Said(ErrorKind::Connect | ErrorKind::Timeout | ErrorKind::Transport, _) => {
@@ -182,7 +181,7 @@ impl Error {
         }
     }
 
-    /// Whether the service refuses the token, whatever else its reply says: a new one is worth a try.
+    /// Whether the service refuses the token, regardless of the rest of the reply. If so, a new token is worth a try.
     pub(crate) fn refuses_token(&self) -> bool {
         self.service_status() == Some(401) || self.has(Condition::InvalidToken)
     }
@@ -204,7 +203,7 @@ mod tests {
     use crate::error::ReplyParts;
     use crate::model::ServerError;
 
-    /// An error of the schema where the code is one of GraphQL.
+    /// A schema error if the code is a known GraphQL code.
     fn errors(words: &str) -> Vec<ServerError> {
         let (message, code) = words.split_once('/').unwrap();
         let (message, code) = (message.trim(), code.trim());
@@ -217,8 +216,8 @@ mod tests {
         vec![ServerError::from_value(error)]
     }
 
-    /// Status, message and code of a server error, and the kind of an error with it: rejected, and beside data that does not
-    /// fit.
+    /// Status, message and code of a server error; the kind of an error that has it without data, and next to data that could
+    /// not be decoded.
     const ERRORS: &str = "
         200 | No / pic                                    | Rejected | Decode
         400 | No / pic                                    | Rejected | Decode

@@ -1,11 +1,12 @@
-//! The one error of the client.
+//! The error type of the client.
 //!
-//! [`Error`] is opaque: its [`ErrorKind`] and three questions classify it, and the accessors give its data. Its `Display` describes what happened
-//! in this layer, [`source`](std::error::Error::source) what happened below. Neither, nor `Debug`, shows a token, a secret,
-//! a body, an answer or a message of the server, since servers repeat what they were sent; the messages of the server are
-//! in [`Error::server_errors`], and in [`Error::report`] as one text. A `Display` is one line of less than 300 bytes.
+//! [`Error`] is opaque: its [`ErrorKind`] and three predicates classify it, and accessors return its data. `Display` describes
+//! what happened in this layer, and [`source`](std::error::Error::source) what happened below. Neither these nor `Debug` shows
+//! a token, a secret, a body, an answer or a message of the server, since servers echo what they receive. The server's messages
+//! are in [`Error::server_errors`], and [`Error::report`] formats them as one text. A `Display` is one line of less than 300
+//! bytes.
 //!
-//! Inside, a [`Repr`] says what failed, and a [`Received`] is the reply behind the error.
+//! Internally, a [`Repr`] states what failed, and a [`ReplyParts`] holds the reply that caused the error.
 
 mod connect_cause;
 mod display;
@@ -34,7 +35,7 @@ pub(crate) use self::repr::{Repr, ServerErrors, json_fault};
 
 use crate::model::{Position, ServerError};
 
-/// The result of a call of the client.
+/// The result of a client call.
 ///
 /// ```
 /// async fn is_registered(client: &envd_sdk::Client) -> envd_sdk::Result<bool> {
@@ -44,7 +45,7 @@ use crate::model::{Position, ServerError};
 /// ```
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong in a call of the client. Cheap to clone. All kinds by what to do: [`guide::errors`](crate::guide::errors).
+/// The error of a client call. Cheap to clone. For what to do about each kind, see [`guide::errors`](crate::guide::errors).
 ///
 /// ```
 /// # equipment::example(async {
@@ -56,7 +57,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// match account.delete_consignment("00000000-0000-4000-8000-000000000101").await {
 ///     Ok(deleted) => println!("deleted, with {} problems", deleted.problems.len()),
 ///     Err(error) if error.is_reauth_required() => println!("log in again"),
-///     // Before the server's errors: a change that was answered with errors may have been carried out.
+///     // Check this first: a change may have been carried out although the reply has errors.
 ///     Err(error) if error.may_have_applied() => println!("look whether it is still there"),
 ///     Err(error) if !error.server_errors().is_empty() => println!("{}", error.report()),
 ///     Err(error) => println!("not deleted: {error}"),
@@ -66,16 +67,16 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Clone)]
 pub struct Error(Arc<ErrorParts>);
 
-/// A failure that is told apart within its kind.
+/// Distinguishes failures within one kind.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum ErrorCase {
     #[default]
     Any,
     /// No user is logged in.
     NoUser,
-    /// The reply has data and no record.
+    /// The reply has data but no record.
     NoRecord,
-    /// One record of a list, or of a change, cannot be read.
+    /// One record of a list, or the record that a change returned, cannot be decoded.
     UnreadableRecord,
 }
 
@@ -86,11 +87,11 @@ struct ErrorParts {
     attempts: u32,
     retry_after: Option<Duration>,
     may_have_applied: bool,
-    /// Whether the same call may succeed later, where no reply says so.
+    /// Whether the same call may succeed later, for failures without a reply.
     passes: bool,
-    /// Whether the request without a reply may have reached the server.
+    /// Whether a request that got no reply may have reached the server.
     was_sent: bool,
-    /// The error code of an identity provider, or of this crate for a login.
+    /// The error code of an identity provider, or the code that this crate assigns to a login failure.
     code: Option<Box<str>>,
     errors: ServerErrors,
     received: Option<Arc<ReplyParts>>,
@@ -109,12 +110,12 @@ impl Error {
         }))
     }
 
-    /// A failure of this kind, in one clause. The text is shown: it must not hold a secret.
+    /// A failure of this kind, described in one clause. The text is shown to users, so it must not contain a secret.
     pub(crate) fn said(kind: ErrorKind, what: impl Into<Cow<'static, str>>) -> Self {
         Self::new(Repr::Said(kind, what.into()))
     }
 
-    /// A setting or an argument that cannot be used.
+    /// An invalid setting or argument.
     pub(crate) fn config(what: impl Into<Cow<'static, str>>) -> Self {
         Self::said(ErrorKind::Config, what)
     }
@@ -124,7 +125,7 @@ impl Error {
         Self::said(ErrorKind::Protocol, what)
     }
 
-    /// The network could not carry a request there and back. `was_sent`: the server may have processed it.
+    /// The request or its reply was lost in the network. `was_sent`: the server may have processed the request.
     pub(crate) fn no_reply(is_timeout: bool, was_sent: bool) -> Self {
         let (kind, what) = match (is_timeout, was_sent) {
             (true, false) => (ErrorKind::Timeout, "no connection could be made in time"),
@@ -138,7 +139,7 @@ impl Error {
         Self::said(kind, what).with_passes(true).with_sent(was_sent)
     }
 
-    /// No connection could be made, and the cause is known. `words` follow those of [`no_reply`](Self::no_reply).
+    /// No connection could be made, for a known cause. `words` are appended to the message of [`no_reply`](Self::no_reply).
     pub(crate) fn not_connected(cause: ConnectCause, words: &str) -> Self {
         let what = format!("no connection could be made: {words}");
         let mut error = Self::said(ErrorKind::Connect, what).with_passes(true);
@@ -164,7 +165,7 @@ impl Error {
         pub(crate) fn with_case(case: ErrorCase) |it| it.parts().case = case;
     }
 
-    /// This error, which came after another one. The failure of a store keeps its source: callers look for it.
+    /// This error, with the earlier error as its source. A store failure keeps its own source, because callers look for it.
     pub(crate) fn after(self, mut earlier: Self) -> Self {
         if self.kind() == ErrorKind::Store {
             return self;
@@ -184,7 +185,7 @@ impl Error {
         self
     }
 
-    /// Copies what is inside where other callers share it, as the outcome of a refresh: they keep theirs.
+    /// Clones the parts first if other callers share them, for example as the result of a common refresh.
     fn parts(&mut self) -> &mut ErrorParts {
         Arc::make_mut(&mut self.0)
     }
@@ -211,17 +212,17 @@ impl Error {
         self.0.operation.as_deref()
     }
 
-    /// How often the request was sent, whether it got no reply, was refused, or the fault was found in its reply; 0 if nothing was
-    /// sent. Requests for tokens do not count.
+    /// The number of times the request was sent, whether it got no reply, was refused, or got an invalid reply; 0 if nothing
+    /// was sent. Token requests do not count.
     pub fn attempts(&self) -> u32 {
         self.0.attempts
     }
 
-    /// The errors of the server, warnings included: at most its first 1,000; empty when the reply had none that could be
-    /// read.
+    /// The server's errors, including warnings: at most the first 1,000. Empty if the reply had none, or none that could be
+    /// decoded.
     ///
-    /// A refusal of a draft also repeats its open questions: [`severity`](ServerError::severity) separates the reasons
-    /// from the remarks.
+    /// When the service refuses a draft, it also repeats the draft's open questions: use [`severity`](ServerError::severity) to
+    /// separate the reasons from the remarks.
     pub fn server_errors(&self) -> &[ServerError] {
         &self.0.errors.first
     }
@@ -230,13 +231,13 @@ impl Error {
         &self.0.errors
     }
 
-    /// How long to wait before the next request, from the moment at which the call failed: the `Retry-After` of the service, at
-    /// most a day whatever the server sent, or the time until the token manager calls the token endpoint again.
+    /// How long to wait before the next request, counted from the moment the call failed. This is the service's `Retry-After`,
+    /// limited to one day, or the time until the token manager will call the token endpoint again.
     pub fn retry_after(&self) -> Option<Duration> {
         self.0.retry_after
     }
 
-    /// Where a list continues after a failure: all records before were returned. Only for errors of pagers.
+    /// Where to continue a list after a failure: all earlier records were returned. Only set by pagers.
     pub fn resume_from(&self) -> Option<&Position> {
         self.0.resume_from.as_ref()
     }

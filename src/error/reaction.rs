@@ -1,11 +1,11 @@
-//! What to do about an error, for programs that treat many kinds alike.
+//! What to do about an error, for programs that handle many kinds alike.
 
 use super::ErrorKind;
 
-/// What has to happen before a call can succeed: a group of [kinds of errors](ErrorKind).
+/// The step required before a call can succeed. Each reaction covers a group of [error kinds](ErrorKind).
 ///
-/// Check [`Error::may_have_applied`](crate::Error::may_have_applied) first: after a change whose outcome is unknown, read the records of
-/// the service, whatever the reaction is. [`guide::errors`](crate::guide::errors#kinds) has the kinds of each reaction.
+/// Check [`Error::may_have_applied`](crate::Error::may_have_applied) first: after a change with an unknown outcome, read the
+/// service's records, whatever the reaction is. [`guide::errors`](crate::guide::errors#kinds) lists the kinds of each reaction.
 ///
 /// ```
 /// # equipment::example(async {
@@ -28,22 +28,22 @@ use super::ErrorKind;
 pub enum Reaction {
     /// The user has to log in.
     LogIn,
-    /// The user has to change something: the input, the record, the account, their registration.
+    /// The user has to change something: the input, the record, the account, or their registration.
     Correct,
     /// The same call may succeed after [`Error::retry_after`](crate::Error::retry_after).
     WaitUntil,
     /// The same call may succeed once there is a connection.
     TryAgain,
-    /// The service failed, and its support team has to know.
+    /// The service failed. Contact its support team.
     AskSupport,
-    /// The program's settings, the client's registration or the machine are wrong: its operator has to correct them.
+    /// The program's settings, the client's registration or the machine are misconfigured: the operator has to correct them.
     Configure,
-    /// The service differs from what this crate expects: report it to us.
+    /// The service differs from what this crate expects. Report it to the crate's authors.
     Bug,
 }
 
 impl ErrorKind {
-    /// What has to happen before a call can succeed.
+    /// The step required before a call can succeed.
     ///
     /// See [`Reaction`] for an example.
     pub fn reaction(self) -> Reaction {

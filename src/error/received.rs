@@ -1,26 +1,26 @@
-//! The reply behind an error.
+//! The reply that caused an error.
 
 use serde_json::Value;
 use url::{ParseError, Position, Url};
 
 use super::{BodyShape, Error, ErrorKind, Repr, ServerErrors};
 
-/// The parts of a reply that accessors return; neither `Display` nor `Debug` shows them.
+/// The parts of a reply that accessors return. Neither `Display` nor `Debug` shows them.
 #[derive(Clone)]
 pub(crate) struct ReplyParts {
     status: u16,
     media_type: Option<String>,
     excerpt: String,
     data: Option<Value>,
-    /// Where a reply redirects the request, in words.
+    /// Where the reply redirects to, in words.
     redirect: Option<String>,
-    /// An encoding of the body that was not requested, in words.
+    /// A content encoding that was not requested, in words.
     encoding: Option<String>,
-    /// The reply is of the service, whatever its body.
+    /// The reply came from the service, whatever its body is.
     is_of_service: bool,
 }
 
-/// The encodings of RFC 9110 section 8.4.1 and of IANA's registry that servers use.
+/// Encodings in use, from RFC 9110 section 8.4.1 and the IANA registry.
 const ENCODINGS: [&str; 6] = ["gzip", "br", "zstd", "deflate", "x-gzip", "compress"];
 
 impl ReplyParts {
@@ -41,12 +41,13 @@ impl ReplyParts {
         }
     }
 
-    /// A reply of which no more than the status is known.
+    /// A reply with a known status only.
     pub(crate) fn status_only(status: u16) -> Self {
         Self::new(status, None, b"", None)
     }
 
-    /// Marks the reply as one of the service, whatever its body: by a header, or since the host answers browsers and has pages.
+    /// Marks the reply as sent by the service, whatever its body is. A header proves it, or the host serves pages to browsers
+    /// itself.
     pub(crate) fn of_service(mut self) -> Self {
         self.is_of_service = true;
         self
@@ -56,7 +57,7 @@ impl ReplyParts {
         BodyShape::of(self.media_type.as_deref(), &self.excerpt)
     }
 
-    /// Keeps the host of `Location` only: the rest may hold a token.
+    /// Keeps only the host of `Location`, because the rest may contain a token.
     pub(crate) fn redirected(mut self, location: Option<&str>) -> Self {
         self.redirect = location.map(|location| {
             let absolute = location
@@ -73,7 +74,7 @@ impl ReplyParts {
         self
     }
 
-    /// Keeps the encoding if its name is known: another may be any text.
+    /// Keeps the encoding only if it is a known name, because a server may send any text.
     pub(crate) fn encoded(mut self, encoding: Option<&str>) -> Self {
         self.encoding = encoding.map(|encoding| {
             let mut known = ENCODINGS.into_iter();
@@ -87,19 +88,19 @@ impl ReplyParts {
 }
 
 impl Error {
-    /// The error for a reply that is not of the interface.
+    /// The error for a reply that the interface does not define.
     pub(crate) fn http(received: ReplyParts) -> Self {
         Self::new(Repr::Http).with_received(received)
     }
 
-    /// The error for a reply of the interface with errors and without data.
+    /// The error for a reply with errors and without data.
     pub(crate) fn rejected(received: ReplyParts, errors: ServerErrors) -> Self {
         let mut error = Self::new(Repr::ErrorsOnly).with_received(received);
         error.parts().errors = errors;
         error
     }
 
-    /// The error for a reply of the interface that does not fit the types at this path; the whole reply, if it is empty.
+    /// The error for a reply that does not fit the types at this path. An empty path means the entire reply.
     pub(crate) fn decode(
         received: ReplyParts,
         path: String,
@@ -121,7 +122,7 @@ impl Error {
         self.received()?.encoding.as_deref()
     }
 
-    /// The status, if the service sent it: nothing else on the way.
+    /// The status, if the service itself sent it, not a proxy or gateway.
     pub(super) fn service_status(&self) -> Option<u16> {
         let received = self.received()?;
         let is_of_service = match self.repr() {
@@ -148,13 +149,13 @@ impl Error {
         self.received()?.media_type.as_deref()
     }
 
-    /// The start of the reply, at most its first 2,048 bytes. Not shown by `Display` or `Debug`.
+    /// The first 2,048 bytes of the reply at most. Not shown by `Display` or `Debug`.
     pub(crate) fn body_excerpt(&self) -> Option<&str> {
         self.received().map(|received| received.excerpt.as_str())
     }
 
-    /// The JSON path at which a reply did not have the expected shape, as it was received: a server chooses the names in
-    /// it, so it may hold control characters or personal data. `Display` shows known names of fields only.
+    /// The JSON path at which the reply did not have the expected shape, verbatim. The server chooses the names in it, so it
+    /// may contain control characters or personal data. `Display` shows only known field names.
     pub fn json_path(&self) -> Option<&str> {
         match self.repr() {
             Repr::Decode { path, .. } => Some(path),
@@ -162,11 +163,11 @@ impl Error {
         }
     }
 
-    /// The `data` of a reply that did not fit the expected types, that was refused, or that lacked the expected record,
-    /// as it was received; of an [unreadable record](ErrorKind::UnreadableRecord) the record.
+    /// The `data` of a reply that did not fit the expected types, was refused, or lacked the expected record, as received. For
+    /// an [unreadable record](ErrorKind::UnreadableRecord), the record.
     ///
-    /// Not shown by `Display` or `Debug`. JSON that cannot be held as a value (nested too deeply, a number out of range, more
-    /// than 16 MiB in memory) is given as its text.
+    /// Not shown by `Display` or `Debug`. JSON that cannot be represented as a value (nested too deeply, a number out of range,
+    /// more than 16 MiB in memory) is returned as a JSON string with its text.
     pub fn raw_data(&self) -> Option<&Value> {
         self.received()?.data.as_ref()
     }

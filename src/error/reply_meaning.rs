@@ -1,19 +1,19 @@
-//! What a reply means that has neither the data nor the errors of the interface, and which replies mean that a request was refused
-//! and not carried out. Pure, and the same for both interfaces.
+//! Classifies replies that have neither data nor errors of the interface, and detects replies that prove a request was refused.
+//! Pure, and shared by both interfaces.
 //!
-//! A status counts as the word of the service only with a body of the service's shape: JSON or XML (spec 7.1). A page, an
-//! empty body or another text may come from anything on the way, such as a proxy, a firewall or the login of a network.
+//! A status is attributed to the service only if the body has the shape that the service uses: JSON or XML (spec 7.1). Web
+//! pages, empty bodies and other text may come from any intermediary, such as a proxy, a firewall or a network login.
 
 use serde_json::Value;
 
 use super::{Error, ErrorKind, ReplyParts, Repr};
 use crate::model::{Condition, ServerError};
 
-/// What a body is, by its first characters and its media type.
+/// The kind of a body, determined by its first characters and its media type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BodyShape {
     Empty,
-    /// HTML, also as XML.
+    /// HTML, including XHTML.
     Page,
     Json,
     Xml,
@@ -40,7 +40,7 @@ impl BodyShape {
         } else if media_type.contains("json")
             || start.starts_with('{') && second.starts_with(['"', '}'])
         {
-            // What is said to be JSON and is broken is a fault of the service.
+            // Declared as JSON but malformed: a fault of the service.
             Self::Json
         } else {
             Self::Other
@@ -82,21 +82,21 @@ fn has_html_root(mut text: &str) -> bool {
     false
 }
 
-/// The kind of a reply by its status. `is_of_service`: its body or a header is of the service.
+/// The kind of a reply by its status. `is_of_service`: the body or a header shows that the service sent it.
 pub(super) fn kind_of_reply(status: u16, is_of_service: bool) -> ErrorKind {
     match status {
-        // They say the same whoever sends them: a smaller request, fewer requests, later.
+        // These mean the same from any sender: send a smaller request, send fewer, or try later.
         413 => ErrorKind::Rejected,
         429 => ErrorKind::RateLimited,
         503 => ErrorKind::Unavailable,
-        // It has no body (RFC 9110 section 15.4.5), and nothing asked for it.
+        // A 304 has no body (RFC 9110 section 15.4.5), and no conditional request was sent.
         304 => ErrorKind::Protocol,
         _ if !is_of_service => ErrorKind::NoAnswer,
         _ => kind_of_status(status).unwrap_or(ErrorKind::Protocol),
     }
 }
 
-/// What the service says by a status (spec 7.1); `None` for one that is no failure.
+/// The meaning of a status from the service (spec 7.1); `None` if the status is not a failure.
 pub(super) fn kind_of_status(status: u16) -> Option<ErrorKind> {
     Some(match status {
         401 => ErrorKind::Unauthorized,
@@ -106,28 +106,31 @@ pub(super) fn kind_of_status(status: u16) -> Option<ErrorKind> {
         500 => ErrorKind::Internal,
         _ if is_transient_status(status) => ErrorKind::Unavailable,
         400..=499 => ErrorKind::Rejected,
-        // Not implemented, and a version of HTTP that is not supported.
+        // Not Implemented, and HTTP Version Not Supported.
         501 | 505 => ErrorKind::Internal,
         _ => return None,
     })
 }
 
-/// Whether a read may get another answer later: too slow (RFC 9110 section 15.5.9), too early (RFC 8470 section 5.2), too many
-/// requests, and what gateways send for a service that they do not reach. 500, 501 and 505 are the service's own.
+/// Whether a later read may get a different reply: request timeout (RFC 9110 section 15.5.9), too early (RFC 8470 section 5.2),
+/// too many requests, and the statuses that gateways send for an unreachable service. 500, 501 and 505 come from the service
+/// itself.
 pub(super) fn is_transient_status(status: u16) -> bool {
     matches!(status, 408 | 425 | 429 | 502..=504 | 506..=599)
 }
 
 impl Error {
-    /// Whether the reply means that nothing was carried out.
+    /// Whether the reply proves that nothing was carried out. There are three cases:
     ///
-    /// Either the status means it by its definition, whoever sends it: 401 ("the request has not been applied", RFC 9110 section
-    /// 15.5.2), 413 (the request is not processed, section 15.5.14), 429 (RFC 6585 section 4). Or the service sends 400, 403 or 404
-    /// in XML or in JSON with a message (spec 7.1). Or an error body of the interface on 2xx or 4xx names a reason that is known, in every error.
-    /// A page with 403 or 404 does not count: a firewall that inspects replies answers so after the change was made.
+    /// - The status itself says so, from any sender: 401 ("the request has not been applied", RFC 9110 section 15.5.2), 413
+    ///   (the request is not processed, section 15.5.14) or 429 (RFC 6585 section 4).
+    /// - The service sends 400, 403 or 404 with XML, or with JSON that has a message (spec 7.1).
+    /// - Every error in an error body of the interface on 2xx or 4xx has a known reason.
+    ///
+    /// A web page with 403 or 404 is not a proof: a firewall that inspects replies sends one after the change was made.
     pub(crate) fn is_refusal(&self) -> bool {
         let errors = self.server_errors();
-        // An error that is not kept may have any reason.
+        // An error that was not kept may have any reason.
         let mut messages = errors.iter().map(ServerError::message);
         if self.errors().omitted > 0 || messages.any(says_internal) {
             return false;
@@ -143,7 +146,7 @@ impl Error {
         }
     }
 
-    /// Whether a reply that is not GraphQL refuses as the service does: in XML, in JSON with a message, or by a header.
+    /// Whether a reply other than GraphQL refuses the way the service does: with XML, JSON that has a message, or a header.
     fn names_its_reason(&self) -> bool {
         let message = self.server_message();
         let is_xml = self.received().map(ReplyParts::shape) == Some(BodyShape::Xml);
@@ -152,14 +155,14 @@ impl Error {
         is_said && has_reason && !says_internal(&message.unwrap_or_default())
     }
 
-    /// The same error, as the answer to a request that named no record.
+    /// This error, marked as the reply to a request that named no record.
     pub(crate) fn of_no_record(mut self) -> Self {
         mark_no_record_named(&mut self.parts().errors.first);
         self
     }
 }
 
-/// Marks errors as the answer to a request that named no record, so that none of them means "not found".
+/// Marks errors as replies to a request that named no record, so that none of them is classified as "not found".
 pub(crate) fn mark_no_record_named(errors: &mut [ServerError]) {
     for error in errors {
         error.no_record_named = true;
@@ -171,9 +174,9 @@ fn says_internal(message: &str) -> bool {
     message.contains("internal server error")
 }
 
-/// Whether an error names a reason for which nothing is carried out: validation, token, permission, limit, schema.
+/// Whether an error has a reason that rules out any effect: validation, token, permission, limit, schema.
 fn names_reason(error: &ServerError) -> bool {
-    // An error whose path goes into the result shows that there is one.
+    // A path that leads into the result proves that there is a result.
     if error.path().get(1).is_some_and(|name| name == "data") {
         return false;
     }
@@ -197,7 +200,7 @@ fn names_reason(error: &ServerError) -> bool {
     }
 }
 
-/// Whether path and Code agree on a field (spec 7.2); a Code alone may be any word.
+/// Whether path and Code agree on a field (spec 7.2). A Code alone may be any word.
 fn names_field(error: &ServerError) -> bool {
     let code = error.code().unwrap_or_default();
     let last = code.rsplit('.').next().unwrap_or_default();
@@ -205,7 +208,7 @@ fn names_field(error: &ServerError) -> bool {
     matches!(error.path(), [_, .., last] if last.trim_end_matches("[]") == field)
 }
 
-/// Whether the errors account for each field of the data: of two changes in one document, one may have been made.
+/// Whether the errors account for every field of the data. If a document has two changes, one may have been carried out.
 fn explains(errors: &[ServerError], data: &Value) -> bool {
     let Some(fields) = data.as_object() else {
         return true;
@@ -215,8 +218,8 @@ fn explains(errors: &[ServerError], data: &Value) -> bool {
     fields.len() <= 1 || fields.keys().all(is_named)
 }
 
-/// Whether an error means too many requests. assumed: the specification shows no rate limits, these are the codes of other
-/// services.
+/// Whether an error reports a rate limit. assumed: the specification defines no rate limits; these are codes that other
+/// services use.
 pub(super) fn is_rate_limit(error: &ServerError) -> bool {
     let extensions = |name: &str| error.extensions()?.get(name);
     let single = ["code", "type", "classification"].map(extensions);
@@ -249,7 +252,7 @@ mod tests {
 
     const XHTML: &str = "<?xml version=\"1.0\"?>\n<!-- x -->\n<!DOCTYPE html PUBLIC \"x\">\n<html>";
 
-    /// Status, media type, body; kind, whether a read is sent again, what became of a change.
+    /// Status, media type, body; kind, whether a read is retried, whether a change was refused or is in doubt.
     const REPLIES: &str = r#"
         200 | text/html        | <html>Log in     | NoAnswer     | again | doubt
         200 | -                | <!DOCTYPE html>  | NoAnswer     | again | doubt

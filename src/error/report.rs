@@ -1,21 +1,21 @@
-//! One text with all details of a failure, for logs that may hold personal data.
+//! All details of a failure as one text, for logs that may contain personal data.
 
 use std::fmt::Write;
 
 use super::Error;
 use crate::model::{OneLine, ServerError};
 
-/// How many of the server's errors are shown.
+/// The maximum number of server errors to include.
 const ERRORS: usize = 20;
-/// How many bytes of each text are shown.
+/// The maximum length of each text, in bytes.
 const TEXT: usize = 1_000;
 
 impl Error {
-    /// All details as one text: `Display` and the [`source`](std::error::Error::source)s, then each
-    /// server error with its message, code and path, or the start of a body that is not of the interface.
+    /// All details as one text: `Display`, the [`source`](std::error::Error::source) chain, and each server error with its
+    /// message, code and path. If the body was not one of the interface, its beginning is included instead.
     ///
-    /// For development, and for logs that may contain user input: servers repeat names, addresses and answers.
-    /// Control characters are escaped, and long texts are cut.
+    /// For development, and for logs that may contain user input: servers echo names, addresses and answers. Control characters
+    /// are escaped, and long texts are truncated.
     ///
     /// ```
     /// # equipment::example(async {
@@ -62,7 +62,7 @@ impl Error {
 fn words(error: &ServerError) -> String {
     let mut words = error.to_string();
     if let Some(code) = error.code().or_else(|| error.schema_code()) {
-        // OK because writing to a text does not fail.
+        // OK because writing to a string does not fail.
         let _ = write!(words, " (code {code})");
     }
     if !error.path().is_empty() {
@@ -73,11 +73,11 @@ fn words(error: &ServerError) -> String {
 
 fn line(report: &mut String, name: &str, text: &str) {
     let text = OneLine(start_of(text, TEXT));
-    // OK because writing to a text does not fail.
+    // OK because writing to a string does not fail.
     let _ = write!(report, "\n  {name}: {text}");
 }
 
-/// At most so many bytes of a text.
+/// The longest prefix of a text that has at most this many bytes.
 pub(super) fn start_of(text: &str, limit: usize) -> &str {
     (0..=text.len().min(limit))
         .rev()

@@ -1,4 +1,4 @@
-//! What is inside the opaque error.
+//! The internal representation of an error.
 
 use std::borrow::Cow;
 
@@ -7,25 +7,25 @@ use serde_json::error::Category;
 use super::ErrorKind;
 use crate::model::ServerError;
 
-/// What failed, with its data; private. [`ErrorKind`] is what callers see of it.
+/// What failed, with its data. Private: callers see an [`ErrorKind`].
 #[derive(Clone, Default)]
 pub(crate) enum Repr {
-    /// This crate says what failed, in a clause: no reply came, or one that breaks a rule.
+    /// A failure that this crate describes in one clause, such as a missing reply, or a reply that violates a rule.
     Said(ErrorKind, Cow<'static, str>),
-    /// A reply that is not of the interface: an HTML page, an empty body, XML.
+    /// A reply that the interface does not define: an HTML page, an empty body, XML.
     #[default]
     Http,
-    /// A reply of the interface with errors and without data.
+    /// A reply with errors and without data.
     ErrorsOnly,
-    /// A reply of the interface that does not fit the types at this path; `.` is the whole reply.
+    /// A reply that does not fit the types at this path; `.` is the entire reply.
     Decode { path: String, detail: String },
 }
 
-/// The errors in a reply of the interface, also beside data that could not be read.
+/// The server errors in a reply, including those next to data that could not be decoded.
 #[derive(Clone, Default)]
 pub(crate) struct ServerErrors {
     pub(crate) first: Vec<ServerError>,
-    /// How many more there were.
+    /// The number of errors that were dropped.
     pub(crate) omitted: usize,
 }
 
@@ -35,9 +35,9 @@ impl From<Vec<ServerError>> for ServerErrors {
     }
 }
 
-/// Why JSON cannot be read, without the text of the decoder, which repeats the value.
+/// Why JSON could not be parsed. Omits the decoder's own text, which quotes the value.
 ///
-/// Some reasons of `serde_json` show in its text only; the test below checks those.
+/// `serde_json` exposes some reasons only in its text; the test below checks those.
 pub(crate) fn json_fault(error: &serde_json::Error) -> &'static str {
     let text = error.to_string();
     match error.classify() {

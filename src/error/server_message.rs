@@ -1,4 +1,4 @@
-//! The message in an error body that is not of the declaration interface (spec 7.1: JSON or XML).
+//! Extracts the message from an error body outside the declaration interface (spec 7.1: JSON or XML).
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -8,15 +8,15 @@ use crate::model::json_repair::repaired;
 use crate::model::json_text;
 
 impl Error {
-    /// The message in a reply that was not the expected JSON, when it is clear which of its texts that is; or the reason that the
-    /// identity provider gives for refusing a login or a refresh (`error_description`, RFC 6749 sections 4.1.2.1 and 5.2), its
-    /// first 1,000 characters.
+    /// The message in a reply that was not the expected JSON, if it can be identified clearly. For a refused login or refresh,
+    /// the reason that the identity provider gives (`error_description`, RFC 6749 sections 4.1.2.1 and 5.2), limited to 1,000
+    /// characters.
     ///
-    /// A message is taken from the member `Message` (or `message`, `detail`, `error_description`, `title`) of a JSON object or of
-    /// the object `error` in it, from the element `Message` of XML, or from a body of plain text. HTML has none. The
-    /// names are assumed: the specification does not show error bodies of the register.
+    /// The message is the member `Message` (or `message`, `detail`, `error_description`, `title`) of a JSON object or of its
+    /// member object `error`, the element `Message` of an XML document, or an entire plain text. HTML has none. The names are
+    /// assumed: the specification does not show error bodies of the register.
     ///
-    /// Servers repeat what they were sent, and may send any characters: `Display` and `Debug` do not show it.
+    /// Servers echo what they receive and may send any characters, so `Display` and `Debug` do not show the message.
     ///
     /// ```
     /// # equipment::example(async {
@@ -54,11 +54,11 @@ impl Error {
     }
 }
 
-/// The names of a message, the best first.
+/// The names of a message member, in order of preference.
 const NAMES: [&str; 5] = ["message", "detail", "error_description", "title", "error"];
 
-/// The best message of JSON, with the position of its name in [`NAMES`]. Reads as far as there is JSON: the excerpt of a long
-/// body ends early.
+/// The best message in a JSON text, with the index of its name in [`NAMES`]. Reads as far as the JSON is intact, because the
+/// excerpt of a long body is truncated.
 fn of_json(text: &str) -> Option<(usize, String)> {
     if text.starts_with('"') {
         return Some((0, next_value(text)?.0));
@@ -72,7 +72,7 @@ fn of_json(text: &str) -> Option<(usize, String)> {
         let value = value.trim_start();
         let mut known = NAMES.iter();
         let rank = known.position(|known| name.eq_ignore_ascii_case(known));
-        // A member of another type is no message; in an object its members are searched.
+        // A member of another type is not a message, but an object is searched for one.
         if let Some(rank) = rank.filter(|rank| best.as_ref().is_none_or(|(best, _)| rank < best))
             && let Some((_, message)) = of_json(value)
         {
@@ -87,13 +87,13 @@ fn of_json(text: &str) -> Option<(usize, String)> {
     best
 }
 
-/// The JSON value at the start of a text, and what follows it.
+/// The JSON value at the start of a text, and the text after it.
 fn next_value<'a, T: Deserialize<'a>>(text: &'a str) -> Option<(T, &'a str)> {
     let (value, length) = json_text::first(text.as_bytes())?;
     Some((value, text.get(length..)?))
 }
 
-/// The text of the first element `Message`, with or without a prefix. It must be complete.
+/// The text of the first complete element `Message`, with or without a prefix.
 fn of_xml(text: &str) -> Option<String> {
     text.match_indices('<').find_map(|(at, _)| {
         let (tag, rest) = text.get(at + 1..)?.split_once('>')?;
@@ -107,7 +107,7 @@ fn of_xml(text: &str) -> Option<String> {
     })
 }
 
-/// The five entities of XML and character references (XML 1.0 section 4.1); others stay as they are.
+/// Decodes the five XML entities and character references (XML 1.0 section 4.1). Other references are left unchanged.
 fn unescaped(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
@@ -155,7 +155,7 @@ mod tests {
         error.server_message()
     }
 
-    /// Media type, body and message, or none where it is not clear.
+    /// Media type, body, and message; empty if the message is unclear.
     const MESSAGES: &str = r#"
         application/json         | {"Message": "Sample says no."}                         | Sample says no.
         application/problem+json | {"title": "Bad", "detail": "No Sample"}                | No Sample

@@ -1,11 +1,11 @@
-//! Each kind is in the guide; and the failures of tests in the words of tables.
+//! Checks that the guide covers every kind, and lets the tables of other tests describe failures.
 
 use std::collections::BTreeSet;
 
 use super::{Error, ErrorKind, Reaction, Result};
 
-/// Checks a failure: `Store retryable: lock & !s3cr3t` has that kind and may be tried again, its text has each part, and nothing
-/// shows what follows `!`.
+/// Checks a failure against a description. `Store retryable: lock & !s3cr3t` means: it has the kind `Store`, it is retryable,
+/// its text contains `lock`, and neither its text nor its `Debug` contains `s3cr3t`.
 #[track_caller]
 pub(crate) fn assert_fails<T>(outcome: Result<T>, expected: &str) {
     let error = outcome.err().expect(expected);
@@ -22,7 +22,7 @@ pub(crate) fn assert_fails<T>(outcome: Result<T>, expected: &str) {
     }
 }
 
-/// The kinds with what a person has to do then, as the guide says it.
+/// The kinds by reaction, as the guide lists them.
 const REACTIONS: &[(Reaction, &[ErrorKind])] = &[
     (
         Reaction::LogIn,
@@ -116,6 +116,6 @@ fn a_request_without_a_reply_is_retryable_unless_it_was_ended_here() {
         assert!(!ended.is_retryable() && !ended.is_transient());
     }
     let later = Error::said(ErrorKind::TokenUnavailable, "x").with_passes(true);
-    // It is no reason to send a request again: none was sent.
+    // Not a reason to repeat a request, because none was sent.
     assert!(later.is_retryable() && !later.is_transient());
 }

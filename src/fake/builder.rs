@@ -1,4 +1,4 @@
-//! Settings of the fake.
+//! The settings of the fake.
 
 use std::borrow::Cow;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -62,34 +62,34 @@ pub struct FakeBuilder {
 
 impl FakeBuilder {
     setters! {
-        /// Listens on this port of 127.0.0.1; a free one unless set.
+        /// The port of 127.0.0.1 to listen on; defaults to a free one.
         pub fn port(port: u16) |it| it.port = port;
 
-        /// The clock for the expiry of tokens, the dates of records and the rules about today; the system's unless set.
+        /// The clock for token expiry, record dates and the rules about today; defaults to the system clock.
         pub fn clock(clock: Clock) |it| it.clock = clock;
 
-        /// The user who logs in; [`User::Producer`] unless set.
+        /// The user who logs in; defaults to [`User::Producer`].
         pub fn user(user: User) |it| it.user = user;
 
-        /// The users and records at the start; [`World::sample`] unless set.
+        /// The initial users and records; defaults to [`World::sample`].
         pub fn world(world: World) |it| it.world = Some(world);
 
-        /// How long access tokens are valid, in whole seconds; 24 hours unless set (spec 5.6).
+        /// How long access tokens are valid, in whole seconds; defaults to 24 hours (spec 5.6).
         pub fn access_token_lifetime(lifetime: Duration) |it| it.lifetimes.access_token = lifetime;
 
-        /// How long refresh tokens are valid; 30 days unless set (spec 5.6).
+        /// How long refresh tokens are valid; defaults to 30 days (spec 5.6).
         pub fn refresh_token_lifetime(lifetime: Duration)
             |it| it.lifetimes.refresh_token = lifetime;
 
-        /// How long login codes are valid; ten minutes unless set (RFC 6749 section 4.1.2).
+        /// How long login codes are valid; defaults to ten minutes (RFC 6749 section 4.1.2).
         pub fn code_lifetime(lifetime: Duration) |it| it.lifetimes.code = lifetime;
 
-        /// How long a refresh token still works after its first use; not at all unless set. A later use, or the use of an older
-        /// token, ends the login.
+        /// How long a refresh token keeps working after its first use; by default, it stops immediately. Using it later, or
+        /// using an older token, ends the login.
         pub fn refresh_overlap(overlap: Duration) |it| it.lifetimes.refresh_overlap = overlap;
 
-        /// The secret by which the client must authenticate at the identity provider, in the body or the header of each request
-        /// (RFC 6749 section 2.3.1). Unless set, no secret is needed and any is accepted.
+        /// The secret with which the client must authenticate to the identity provider, in the body or the header of each
+        /// request (RFC 6749 section 2.3.1). By default, no secret is required and any secret is accepted.
         ///
         /// ```
         /// # equipment::example(async {
@@ -103,15 +103,15 @@ impl FakeBuilder {
         pub fn client_secret(secret: impl Into<Secret>)
             |it| it.client_check = ClientCheck::Secret(secret.into());
 
-        /// Requires an assertion of the client with each request to the identity provider (`private_key_jwt`, RFC 7523 section
-        /// 2.2), in place of a secret: for the issuer, at most five minutes long, and used once. The signature must be there,
-        /// and is not verified.
+        /// Requires a client assertion in each request to the identity provider (`private_key_jwt`, RFC 7523 section 2.2)
+        /// instead of a secret. It must be issued for the issuer, live at most five minutes, and be used only once. A signature
+        /// must be present, but is not verified.
         pub fn client_assertions() |it| it.client_check = ClientCheck::Assertion;
 
-        /// Answers GraphQL operations from scripts only, and refuses operations without a script.
+        /// Answers GraphQL operations only from scripts, and refuses operations without a script.
         pub fn scripted_only() |it| it.scripted_only = true;
 
-        /// The behaviour of the fake where the specification leaves it open; see [`Assumptions`] for the default.
+        /// Sets the behaviour that the specification leaves open; see [`Assumptions`] for the default.
         /// [`Levers::assume`](super::levers::Levers::assume) changes it later.
         pub fn assume(assumptions: Assumptions) |it| it.assumptions = assumptions;
 
@@ -119,28 +119,28 @@ impl FakeBuilder {
         pub fn accreditation(name: impl Into<String>, granted: bool)
             |it| it.accreditations.push((name.into(), granted));
 
-        /// Allows a further address for `returnTo` at logout, beside [`Fake::return_to`].
+        /// Allows another address for `returnTo` at logout, in addition to [`Fake::return_to`].
         pub fn allow_return_to(address: Url) |it| it.return_to.push(address);
 
-        /// The bearer token that the register requires, or the key in the header that the [profile](Self::profile) names; none
-        /// unless set. The specification does not show how the register authenticates.
+        /// The bearer token that the register requires, or the key in the header named by the [profile](Self::profile); by
+        /// default, none is required. The specification does not show how the register authenticates.
         pub fn register_token(token: Secret) |it| it.register_token = Some(token);
 
-        /// The schema of the declaration interface, in the schema definition language; the bundled one,
-        /// [`SCHEMA`](crate::graphql::SCHEMA), unless set. Fields of your own are null.
+        /// The schema of the declaration interface, in the schema definition language; defaults to the bundled
+        /// [`SCHEMA`](crate::graphql::SCHEMA). Your own fields resolve to null.
         pub fn schema(definition: impl Into<String>) |it| it.schema = Some(definition.into());
 
-        /// Delays every reply by this time on the fake's clock; none unless set.
+        /// Delays every reply by this time on the fake's clock; defaults to no delay.
         pub fn latency(latency: Duration) |it| it.latency = latency;
 
-        /// Whether replies of 1 KB and more are compressed for requests that accept gzip; they are unless set. A reply with
-        /// [`Fault::cut`](super::Fault::cut) or [`Fault::slow`](super::Fault::slow), which count bytes, never is.
+        /// Whether to compress replies of 1 KB or more for requests that accept gzip; defaults to true. A reply with
+        /// [`Fault::cut`](super::Fault::cut) or [`Fault::slow`](super::Fault::slow), which count bytes, is never compressed.
         pub fn gzip(is_served: bool) |it| it.no_gzip = !is_served;
     }
 
-    /// The profile of the service: the fake follows it for operations and their fields, updates, roles, forms,
-    /// lists, fields that are filled in, and the register. Addresses are the fake's own, and a document that a profile sends in
-    /// place of ours is served if it fits the [`schema`](Self::schema).
+    /// The service profile to follow, for operations and their fields, updates, roles, forms, lists, default fields, and the
+    /// register. Addresses are the fake's own. A document that a profile sends instead of ours is served if it fits the
+    /// [`schema`](Self::schema).
     ///
     /// ```
     /// # equipment::example(async {
@@ -164,13 +164,13 @@ impl FakeBuilder {
         self
     }
 
-    /// Starts to serve.
+    /// Starts serving.
     ///
     /// # Errors
     ///
-    /// [`Config`](crate::ErrorKind::Config) when the port cannot be bound, the loopback interface is down, an accreditation has
-    /// an unknown name, the schema is invalid, or the world cannot be used: an account of a record has no user, or the user
-    /// to log in does not exist.
+    /// [`Config`](crate::ErrorKind::Config) if the port cannot be bound, the loopback interface is down, an accreditation has
+    /// an unknown name, the schema is invalid, or the world is invalid: an account of a record has no user, or the user to log
+    /// in does not exist.
     pub async fn start(mut self) -> Result<Fake, Error> {
         let listener = bind(self.port)?;
         let base = format!("http://{}/", address_of(&listener)?);
@@ -186,7 +186,7 @@ impl FakeBuilder {
         provider.return_to.push(RETURN_TO.to_owned());
         provider.client_check = self.client_check.clone();
         provider.seat(self.user, now);
-        // HTTP dates have whole seconds.
+        // HTTP dates have a resolution of one second.
         let start = UNIX_EPOCH + Duration::from_secs(epoch_seconds(now));
         let parts = FakeParts {
             records: Records::of(&world, home, self.assumptions, start),
@@ -220,7 +220,7 @@ impl FakeBuilder {
         check_reachable(inner_address)?;
         let proxy = TcpProxy::start(listener, inner_address, state.clock.clone())
             .map_err(failed("the fake cannot start a thread"))?;
-        // Unpooled: a pooled server keeps listening after it is dropped.
+        // Not pooled: a pooled server keeps listening after it is dropped.
         let server = MockServer::builder()
             .listener(inner)
             .disable_request_recording()
@@ -237,7 +237,7 @@ impl FakeBuilder {
         })
     }
 
-    /// The world with the accreditations of the settings.
+    /// The world, with the accreditations from the settings.
     fn take_world(&mut self) -> Result<World, Error> {
         let mut world = self.world.take().unwrap_or_else(World::sample);
         if let Some(problem) = world.problem() {
@@ -265,8 +265,8 @@ fn address_of(listener: &TcpListener) -> Result<SocketAddr, Error> {
     address.map_err(failed("the listener of the fake has no address"))
 }
 
-/// While the loopback interface is down, ports can be bound but not reached, and a client on a manual clock would retry for
-/// ever.
+/// While the loopback interface is down, ports can be bound but not reached, and a client with a manual clock would retry
+/// forever.
 fn check_reachable(address: SocketAddr) -> Result<(), Error> {
     let connected = TcpStream::connect_timeout(&address, Duration::from_secs(5));
     let connected = connected.map(drop);

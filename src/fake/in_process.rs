@@ -1,4 +1,4 @@
-//! A service in the process of its client.
+//! A service in the same process as its client.
 
 use std::sync::Arc;
 
@@ -10,19 +10,20 @@ use crate::error::Error;
 use crate::transport::header::{CONTENT_TYPE, HeaderMap};
 use crate::transport::{HttpOptions, InProcessHandler, Reply};
 
-/// A service of a test in the process of its client: a function from a request to a reply, in place of the network.
+/// A test service in the same process as its client: a function from a request to a reply, instead of the network.
 ///
-/// [`HttpOptions::in_process`] gives it to a client, a provider or a register. There is no socket, no thread and no task: a call
-/// polls the future of its reply itself. Many thousand calls take a second, and with a [manual clock](crate::Clock::manual) each
-/// run does the same: a call that is dropped at its n-th poll is dropped at the same point of the service.
+/// Pass it to a client, a provider or a register with [`HttpOptions::in_process`]. There is no socket, thread or task: each
+/// call polls the future of its reply itself. Many thousand calls take a second, and with a [manual
+/// clock](crate::Clock::manual) every run is identical: a call dropped at its n-th poll is always dropped at the same point of
+/// the service.
 ///
-/// The function sees each request as it would be sent, without the headers that belong to a connection (`host`,
-/// `content-length`, `user-agent`). Any endpoint will do, because nothing connects to it. What concerns connections has no effect:
-/// proxy, certificates, and the time limits of a request. A request that the function answers with
-/// [`pending`](std::future::pending) ends with the [deadline](crate::Call::deadline) of its call, by the client's clock.
+/// The function receives each request as it would be sent, without the headers of a connection (`host`, `content-length`,
+/// `user-agent`). Any endpoint works, because no connection is made. Connection settings have no effect: proxy, certificates,
+/// and the time limits of a request. A request to which the function responds with [`pending`](std::future::pending) ends at
+/// the [deadline](crate::Call::deadline) of its call, on the client's clock.
 ///
-/// [`Fake`](super::Fake) is the other way to test: it knows what the service does, and serves that over TCP. This has no behaviour
-/// of its own.
+/// Alternatively, use [`Fake`](super::Fake), which implements the behaviour of the service and serves it over TCP. This type
+/// has no behaviour of its own.
 ///
 /// ```
 /// # equipment::example(async {
@@ -46,7 +47,7 @@ use crate::transport::{HttpOptions, InProcessHandler, Reply};
 ///     .build()?;
 ///
 /// assert_eq!(client.user_details().await?.value.first_name.as_deref(), Some("Sam"));
-/// // The reply to a change is lost, so the change may have been made.
+/// // The reply to a change is lost, so the change may have been carried out.
 /// let error = client.account("envd-1").copy_consignment("C-900000101").await.unwrap_err();
 /// assert!(error.kind() == envd_sdk::ErrorKind::Transport && error.may_have_applied());
 /// # Ok(()) });
@@ -56,9 +57,10 @@ use crate::transport::{HttpOptions, InProcessHandler, Reply};
 pub struct InProcess(InProcessHandler);
 
 impl InProcess {
-    /// A service that answers each request with this function. It may be called again before an earlier reply is complete.
+    /// Creates a service that answers each request with this function. It may be called again before an earlier reply is
+    /// complete.
     ///
-    /// Clones share the function, so several clients may have one service.
+    /// Clones share the function, so several clients can use one service.
     pub fn new<F, A>(answer: F) -> Self
     where
         F: Fn(Received) -> A + Send + Sync + 'static,
@@ -78,9 +80,10 @@ impl InProcess {
 debug_shows!(InProcess);
 
 impl HttpOptions {
-    /// Answers all requests by a service in this process, for a test without sockets; [`InProcess`] has an example of a client.
+    /// Answers all requests with a service in this process, for tests without sockets. [`InProcess`] has an example with a
+    /// client.
     ///
-    /// Of a [provider](crate::auth::ProviderBuilder::http) these are all requests for tokens, of a token manager as well:
+    /// For a [provider](crate::auth::ProviderBuilder::http), these are all token requests, including those of a token manager:
     ///
     /// ```
     /// # equipment::example(async {
@@ -119,7 +122,7 @@ impl HttpOptions {
     }
 }
 
-/// A reply of an [`InProcess`] service.
+/// A reply from an [`InProcess`] service.
 ///
 /// ```
 /// use envd_sdk::fake::InProcessReply;
@@ -136,7 +139,7 @@ impl InProcessReply {
     ///
     /// # Panics
     ///
-    /// When the status is out of this range.
+    /// If the status is out of this range.
     #[track_caller]
     pub fn status(status: u16) -> Self {
         Self(Reply {
@@ -150,7 +153,7 @@ impl InProcessReply {
     ///
     /// # Panics
     ///
-    /// When the name or the value is invalid.
+    /// If the name or the value is invalid.
     #[track_caller]
     pub fn header(mut self, name: &str, value: &str) -> Self {
         let (name, value) = checked_header(name, value);
@@ -162,7 +165,7 @@ impl InProcessReply {
     ///
     /// # Panics
     ///
-    /// When the media type is not a valid header value.
+    /// If the media type is not a valid header value.
     #[track_caller]
     pub fn body(mut self, media_type: &str, body: impl Into<Vec<u8>>) -> Self {
         self.0.body = body.into().into();
@@ -173,7 +176,7 @@ impl InProcessReply {
     ///
     /// # Panics
     ///
-    /// When the value cannot be serialized as JSON.
+    /// If the value cannot be serialized as JSON.
     #[track_caller]
     pub fn json(self, body: impl Serialize) -> Self {
         let body = serde_json::to_vec(&body);
@@ -182,19 +185,19 @@ impl InProcessReply {
     }
 }
 
-// Without headers and body: they may contain tokens.
+// Hides headers and body, which may contain tokens.
 debug_shows!(InProcessReply, |it| status: it.0.status);
 
-/// Why a request to an [`InProcess`] service has no reply.
+/// Why a request to an [`InProcess`] service gets no reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoReply {
-    /// Nothing could be reached: the request surely was not sent ([`Connect`](crate::ErrorKind::Connect)).
+    /// The service is unreachable: the request certainly was not sent ([`Connect`](crate::ErrorKind::Connect)).
     Unreachable,
-    /// The connection was lost after the request began to be sent: a change may have been made
+    /// The connection was lost after the client started sending: a change may have been carried out
     /// ([`may_have_applied`](Error::may_have_applied)).
     ConnectionLost,
-    /// The time limit of the request has passed, which may have arrived ([`Timeout`](crate::ErrorKind::Timeout)).
+    /// The request timed out, but may have arrived ([`Timeout`](crate::ErrorKind::Timeout)).
     TimedOut,
 }
 

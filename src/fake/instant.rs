@@ -1,18 +1,18 @@
-//! Days and instants on the wire.
+//! Days and instants in their wire formats.
 
 use std::time::SystemTime;
 
 use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Timelike, Utc};
 
-/// `yyyy-MM-ddTHH:mm:ss.fffffff+00:00`, with seven digits of the fraction (as in `location_4.4.0`, `guide::sources`).
+/// `yyyy-MM-ddTHH:mm:ss.fffffff+00:00`, with seven fractional digits (as in `location_4.4.0`, `guide::sources`).
 pub(super) fn wire(time: SystemTime) -> String {
     let time = DateTime::<Utc>::from(time);
     let ticks = time.timestamp_subsec_nanos() / 100;
     format!("{}.{ticks:07}+00:00", time.format("%Y-%m-%dT%H:%M:%S"))
 }
 
-/// The day at UTC+11:00, the first Australian time zone to begin a day: today's date anywhere in the country is not in the
-/// future. assumed
+/// The day at UTC+11:00, the first Australian time zone to start a day: today's date anywhere in the country is then never in
+/// the future. assumed
 pub(super) fn day(time: SystemTime) -> NaiveDate {
     let local = DateTime::<Utc>::from(time) + TimeDelta::hours(11);
     local.date_naive()
@@ -24,7 +24,7 @@ pub(super) fn epoch_seconds(time: SystemTime) -> u64 {
     since.map_or(0, |since| since.as_secs())
 }
 
-/// Reads an instant with a zone or without one (taken as UTC), or a bare day.
+/// Parses an instant with or without a zone (UTC if missing), or a day alone.
 pub(super) fn parse(text: &str) -> Option<DateTime<Utc>> {
     let zoned = DateTime::parse_from_rfc3339(text).map(|time| time.to_utc());
     let local = || NaiveDateTime::parse_from_str(text, "%Y-%m-%dT%H:%M:%S%.f");
@@ -35,7 +35,7 @@ pub(super) fn parse(text: &str) -> Option<DateTime<Utc>> {
         .ok()
 }
 
-/// Reads `yyyy-MM-dd` and no other format.
+/// Parses exactly `yyyy-MM-dd`.
 pub(super) fn parse_day(text: &str) -> Option<NaiveDate> {
     let day = NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?;
     let is_exact = text.len() == 10 && day.format("%Y-%m-%d").to_string() == text;
@@ -48,7 +48,7 @@ pub(super) fn is_date_time(text: &str) -> bool {
     parts.is_some_and(|(day, time)| parse_day(day).is_some() && is_time(time, "%H:%M:%S"))
 }
 
-/// The day of a day with a time: `HH:mm` or `HH:mm:ss`, optionally with a fraction of the seconds and a zone. assumed
+/// The day of a date with a time: `HH:mm` or `HH:mm:ss`, optionally with fractional seconds and a zone. assumed
 pub(super) fn day_of_date_time(text: &str) -> Option<NaiveDate> {
     let (day, time) = text.split_once('T')?;
     let utc = || (time.strip_suffix('Z').unwrap_or(time), "00:00");
@@ -63,7 +63,7 @@ pub(super) fn day_of_date_time(text: &str) -> Option<NaiveDate> {
     parse_day(day).filter(|_| is_local && is_time(zone, "%H:%M"))
 }
 
-/// Whether a text is a time in exactly this format. Chrono also reads second 60, which only a leap second has.
+/// Whether a text is a time in exactly this format. Chrono also accepts second 60, which only leap seconds have.
 pub(super) fn is_time(text: &str, format: &str) -> bool {
     NaiveTime::parse_from_str(text, format).is_ok_and(|time| {
         time.nanosecond() < 1_000_000_000 && time.format(format).to_string() == text

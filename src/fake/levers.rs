@@ -1,14 +1,14 @@
-//! Levers of the fake for tests that need more than a service that works: other readings of the specification
-//! ([`Assumptions`]), and what happens at a service at the wrong moment ([`Levers`]).
+//! Levers for tests that need more than a working service: different interpretations of the specification ([`Assumptions`]),
+//! and events at inconvenient moments ([`Levers`]).
 
 use super::website::{Edit, ScheduledEdit};
 use super::{Fake, WebsiteEdit};
 use crate::profile::Lists;
 
-/// How the fake lists, deletes and dates records, where the specification leaves it open. The default is described in
-/// [the documentation of the fake](crate::fake).
+/// How the fake lists, deletes and dates records where the specification leaves it open. [The documentation of the
+/// fake](crate::fake) describes the default.
 ///
-/// An application that must be right whatever the live service does runs its tests under several of them.
+/// An application that must be correct whatever the live service does runs its tests under several of these.
 ///
 /// ```
 /// # equipment::example(async {
@@ -37,7 +37,7 @@ pub struct Assumptions {
     pub(super) cursors_by_position: bool,
 }
 
-/// The field `totalCount` of a list.
+/// The value of `totalCount` in lists.
 ///
 /// See [`Assumptions`] for an example.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -48,9 +48,9 @@ pub enum TotalCount {
     Exact,
     /// Null.
     Null,
-    /// This number, whatever the list holds.
+    /// This number, regardless of the list.
     Fixed(i32),
-    /// The number of records on all pages plus this one, at least 0.
+    /// The number of records on all pages plus this number, at least 0.
     OffBy(i32),
 }
 
@@ -67,46 +67,46 @@ impl TotalCount {
     }
 }
 
-/// Where deleted consignments are still found.
+/// Where deleted consignments can still be found.
 ///
-/// See [`Assumptions`] for an example of the settings.
+/// See [`Assumptions`] for an example.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Deleted {
-    /// A read by id returns them, and lists with the filter `status: DELETED`.
+    /// Returned by reads by id, and by lists with the filter `status: DELETED`.
     #[default]
     Filtered,
-    /// Nowhere: a read fails as for an unknown record, and no list shows them.
+    /// Nowhere: a read fails as for an unknown record, and lists omit them.
     Hidden,
-    /// A read by id returns them, and all lists do, with the status `DELETED`.
+    /// Returned by reads by id and by all lists, with the status `DELETED`.
     Listed,
 }
 
 impl Assumptions {
     setters! {
-        /// The order of lists, the date that `fromDate` and `toDate` are compared with, and the largest page: those of the
-        /// [profile](super::FakeBuilder::profile) unless set. Without either, the newest record comes first, the last change is
-        /// compared, and a page has 200 records at most.
+        /// The order of lists, the date to which `fromDate` and `toDate` apply, and the maximum page size; defaults to those of
+        /// the [profile](super::FakeBuilder::profile). Without either, the newest record comes first, the date is that of the
+        /// last change, and a page has at most 200 records.
         pub fn lists(lists: Lists) |it| it.lists = lists;
 
-        /// Cursors count records: a record that is added or deleted before the cursor shifts the next page. By default a cursor names
-        /// the last record of a page; the next page starts after it, wherever it is then, and a cursor of a record that no list shows
-        /// any more is refused.
+        /// Makes cursors count records, so that adding or deleting a record before the cursor shifts the next page. By default,
+        /// a cursor identifies the last record of a page: the next page starts after it, wherever it then is, and the cursor is
+        /// refused if no list shows that record any longer.
         pub fn cursors_by_position() |it| it.cursors_by_position = true;
 
-        /// The field `totalCount` of lists.
+        /// The value of `totalCount` in lists.
         pub fn total_count(total: TotalCount) |it| it.total = total;
 
-        /// Where deleted consignments are still found.
+        /// Where deleted consignments can still be found.
         pub fn deleted(deleted: Deleted) |it| it.deleted = deleted;
 
-        /// Lists show a change only after this number of further lists of the account; 0 unless set. A read by id shows it at
-        /// once.
+        /// Delays changes in lists: a list shows a change only after this number of further lists of the account; 0 by default.
+        /// Reads by id show it immediately.
         pub fn list_lag(lists: usize) |it| it.lag = lists;
     }
 }
 
-/// Happenings at the service that a test causes; had from [`Fake::levers`].
+/// Events at the service that a test triggers, from [`Fake::levers`].
 ///
 /// ```
 /// # equipment::example(async {
@@ -120,19 +120,20 @@ impl Assumptions {
 pub struct Levers<'a>(&'a Fake);
 
 impl Fake {
-    /// The [levers](crate::fake::levers) for tests that need more than a service that works.
+    /// The [levers](crate::fake::levers) for tests that need more than a working service.
     pub fn levers(&self) -> Levers<'_> {
         Levers(self)
     }
 }
 
 impl Levers<'_> {
-    /// Edits a consignment on the website just before the fake makes the reply to one of the next requests that list the
-    /// consignments of the account; 1 is the next one. Of edits before the same request, the one scheduled first is first.
+    /// Edits a consignment on the website just before the fake replies to the `nth` next request that lists the account's
+    /// consignments, counted from 1. Several edits before the same request are applied in the order in which they were
+    /// scheduled.
     ///
     /// # Panics
     ///
-    /// When the number is 0, no user has the account, or it has no such consignment now.
+    /// If the number is 0, no user has the account, or it currently has no such consignment.
     #[track_caller]
     pub fn edit_before_list(self, account: &str, nth: usize, edit: WebsiteEdit) {
         assert!(nth > 0, "list requests are counted from 1, the next one");
@@ -153,25 +154,25 @@ impl Levers<'_> {
         });
     }
 
-    /// Changes what the fake does where the specification leaves a behaviour open, from now on. Lists then show all changes
-    /// so far.
+    /// Changes the assumptions for behaviour that the specification leaves open. Lists then show all changes made so far.
     pub fn assume(self, assumptions: Assumptions) {
         self.0.state.parts().records.assume(assumptions);
     }
 
-    /// Withdraws all access to an account: its user's record does not name it any more, and requests for it are refused
-    /// like those for another user's account.
+    /// Withdraws all access to an account: its user's record omits it, and requests for it are refused like those for another
+    /// user's account.
     pub fn withdraw_account(self, account: &str) {
         let withdrawn = &mut self.0.state.parts().records.withdrawn;
         withdrawn.insert(account.to_owned());
     }
 
-    /// Grants access to an account again, with all its records.
+    /// Restores access to an account with all its records.
     pub fn restore_account(self, account: &str) {
         self.0.state.parts().records.withdrawn.remove(account);
     }
 
-    /// Processes now what [`Fault::processed_after`](super::Fault::processed_after) still delays, in the order of the requests, and returns their number.
+    /// Processes all requests that [`Fault::processed_after`](super::Fault::processed_after) still delays, in order, and
+    /// returns their number.
     ///
     /// ```
     /// # equipment::example(async {
@@ -195,7 +196,7 @@ impl Levers<'_> {
         late.len()
     }
 
-    /// Leaves `iss` out of all further callbacks, although the metadata announces it (RFC 9207), or sends it again.
+    /// Omits `iss` from all further callbacks, although the metadata announces it (RFC 9207), or includes it again.
     pub fn omit_iss(self, omit: bool) {
         self.0.state.parts().provider.omits_iss = omit;
     }

@@ -1,4 +1,4 @@
-//! Clients, logins and tokens of the fake.
+//! The fake's clients, logins and tokens.
 
 use std::future::ready;
 use std::sync::{Arc, Weak};
@@ -15,9 +15,9 @@ use crate::secret::Secret;
 pub(super) const NO_SUCH_USER: &str = "the world of the fake has no such user to log in";
 
 impl Fake {
-    /// Settings of a client of this fake, with the [access token](Self::access_token) of the user who logs in.
+    /// Returns client settings for this fake, with the [access token](Self::access_token) of the user who logs in.
     ///
-    /// The client stays logged in when the clock moves. It does not keep the fake running:
+    /// The client stays logged in when the clock is advanced. It does not keep the fake running:
     ///
     /// ```
     /// # equipment::example(async {
@@ -27,7 +27,7 @@ impl Fake {
     /// let client = fake.client().build()?;
     /// assert!(client.user_details().await.is_ok());
     ///
-    /// // The fake of this statement ends with it, and an error of the client says so.
+    /// // This fake is dropped at the end of the statement, and the client's error says so.
     /// let client = Fake::start().await.client().build()?;
     /// assert!(client.user_details().await.unwrap_err().kind() == envd_sdk::ErrorKind::Config);
     /// # Ok(()) });
@@ -43,9 +43,9 @@ impl Fake {
             .token_source(token)
     }
 
-    /// Lets another user of the world log in from now on: in a browser, at a device and by [`consent`](Self::consent), unless
-    /// `login_hint` names the email address of one. [`client`](Self::client), [`token_manager`](Self::token_manager),
-    /// [`access_token`](Self::access_token) and [`account_id`](Self::account_id) are those of this user then.
+    /// Selects the user who logs in: in a browser, at a device and with [`consent`](Self::consent), unless `login_hint` has the
+    /// email address of another user. [`client`](Self::client), [`token_manager`](Self::token_manager),
+    /// [`access_token`](Self::access_token) and [`account_id`](Self::account_id) then refer to this user.
     ///
     /// ```
     /// # equipment::example(async {
@@ -67,7 +67,7 @@ impl Fake {
     ///
     /// # Errors
     ///
-    /// [`Config`](crate::ErrorKind::Config) when the world has no such user.
+    /// [`Config`](crate::ErrorKind::Config) if the world has no such user.
     pub fn log_in_as(&self, user: User) -> Result<()> {
         if self.state.data.world.user_record(user).is_null() {
             return Err(Error::config(NO_SUCH_USER));
@@ -77,7 +77,7 @@ impl Fake {
         Ok(())
     }
 
-    /// Settings for the fake's identity provider.
+    /// Returns settings for the fake's identity provider.
     pub fn provider(&self) -> ProviderBuilder {
         Provider::builder(self.client_id())
             .authorize_url(self.authorize_url())
@@ -91,7 +91,7 @@ impl Fake {
             .clock(self.clock().clone())
     }
 
-    /// A token manager, in which the user has just logged in, with a store in memory.
+    /// Returns a token manager with an in-memory store, in which the user has just logged in.
     ///
     /// ```
     /// # equipment::example(async {
@@ -102,7 +102,7 @@ impl Fake {
     /// let client = fake.client().token_source(manager.clone()).build()?;
     /// assert!(client.registered_user().await.is_ok());
     ///
-    /// // The service refuses the token from now on, so the client refreshes it.
+    /// // The service now refuses the token, so the client refreshes it.
     /// fake.expire_access_tokens();
     /// assert!(client.registered_user().await.is_ok());
     /// assert_eq!(manager.access_token().await?.generation(), 2);
@@ -111,8 +111,8 @@ impl Fake {
     ///
     /// # Errors
     ///
-    /// None while the fake runs; [`TokenUnavailable`](crate::ErrorKind::TokenUnavailable) where a script makes its identity provider
-    /// fail.
+    /// None while the fake runs; [`TokenUnavailable`](crate::ErrorKind::TokenUnavailable) if a script makes its identity
+    /// provider fail.
     pub async fn token_manager(&self) -> Result<TokenManager> {
         let manager = TokenManager::builder(self.provider().build()?).build()?;
         let login = manager.provider().authorization().start()?;
@@ -121,19 +121,19 @@ impl Fake {
         Ok(manager)
     }
 
-    /// An access token of the user who logs in: the same one until it expires, also if it is revoked.
+    /// An access token of the user who logs in. Stays the same until it expires, even if it is revoked.
     pub fn access_token(&self) -> Secret {
         let (user, now) = (self.state.parts().provider.user, self.state.clock.now());
         Secret::new(self.state.parts().provider.own_token(user, now))
     }
 
-    /// A new access token of a user.
+    /// A new access token for a user.
     pub fn access_token_for(&self, user: User) -> Secret {
         let now = self.state.clock.now();
         Secret::new(self.state.parts().provider.grant(user, now))
     }
 
-    /// Makes all access tokens invalid from now on. Refresh tokens stay valid.
+    /// Invalidates all current access tokens. Refresh tokens stay valid.
     pub fn expire_access_tokens(&self) {
         self.state.parts().provider.access_tokens.clear();
     }
@@ -143,17 +143,17 @@ impl Fake {
         self.state.parts().provider.token_requests
     }
 
-    /// Logs the user in like a browser: from the authorization address to the callback address.
+    /// Logs the user in like a browser: takes the authorization address, and returns the callback address.
     ///
     /// # Errors
     ///
-    /// [`Config`](crate::ErrorKind::Config) when the provider would show an error page instead of redirecting: for another client,
-    /// or a redirect address that is missing or neither https nor on loopback.
+    /// [`Config`](crate::ErrorKind::Config) if the provider would show an error page instead of redirecting: for another
+    /// client, or a redirect address that is missing or neither https nor loopback.
     pub fn consent(&self, authorization: &Url) -> Result<Url> {
         self.authorize(authorization, false)
     }
 
-    /// Cancels the login like a user in a browser: the callback has `access_denied`.
+    /// Cancels the login, like a user in a browser: the callback has `access_denied`.
     ///
     /// # Errors
     ///
@@ -169,17 +169,17 @@ impl Fake {
         callback.map_err(Error::config)
     }
 
-    /// Approves the login of a device like a user at the verification page (RFC 8628 section 3.3). The case and the dash of
-    /// the code do not matter.
+    /// Approves a device login, like a user on the verification page (RFC 8628 section 3.3). Ignores the case and the dash of
+    /// the code.
     ///
     /// # Errors
     ///
-    /// [`Config`](crate::ErrorKind::Config) when no device has this code, it has expired, or it was answered already.
+    /// [`Config`](crate::ErrorKind::Config) if no device has this code, it has expired, or it was already approved or denied.
     pub fn approve_device(&self, user_code: &str) -> Result<()> {
         self.answer_device(user_code, true)
     }
 
-    /// Denies the login of a device like a user at the verification page: its next poll gets `access_denied`.
+    /// Denies a device login, like a user on the verification page: its next poll gets `access_denied`.
     ///
     /// # Errors
     ///
@@ -195,8 +195,8 @@ impl Fake {
         answered.map_err(Error::config)
     }
 
-    /// Denies all further logins over HTTP with `access_denied`, or allows them again. [`consent`](Self::consent) still
-    /// consents.
+    /// Denies all further logins over HTTP with `access_denied`, or allows them again. Does not affect
+    /// [`consent`](Self::consent).
     pub fn deny_logins(&self, deny: bool) {
         self.state.parts().provider.denies_logins = deny;
     }
@@ -206,13 +206,13 @@ impl Fake {
         self.state.parts().provider.revoke(token.expose());
     }
 
-    /// Ends every login, like an administrator: all issued tokens and codes become invalid.
+    /// Ends every login, like an administrator: invalidates all issued tokens and codes.
     pub fn revoke_logins(&self) {
         self.state.parts().provider.revoke_all();
     }
 }
 
-/// The token of a client, for as long as the fake is there.
+/// The token of a client, valid while the fake exists.
 struct TokenOfFake {
     user: User,
     state: Arc<FakeState>,

@@ -1,11 +1,11 @@
-//! A problem that the service reports, in the shape of spec 7.2.
+//! A problem that the service reports, in the format of spec 7.2.
 
 use serde_json::{Value, json};
 
 /// One item of `errors`, without the name of the operation.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ErrorItem {
-    /// With dots, below the operation; empty for the operation itself.
+    /// A dotted path below the operation; empty for the operation itself.
     path: String,
     code: String,
     message: String,
@@ -15,13 +15,13 @@ pub(super) struct ErrorItem {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ItemSeverity {
-    /// The record is saved all the same.
+    /// The record is saved anyway.
     Warning,
     /// A field is invalid.
     Field,
-    /// The request as a whole is refused.
+    /// The entire request is refused.
     Refusal,
-    /// The same, with HTTP 403.
+    /// Like `Refusal`, with HTTP 403.
     Denial,
 }
 
@@ -41,12 +41,12 @@ impl ErrorItem {
         Self::new(code, code, message, ItemSeverity::Field)
     }
 
-    /// As [`field`](Self::field), but a warning.
+    /// Like [`field`](Self::field), but a warning.
     pub(super) fn warning(code: &str, message: impl Into<String>) -> Self {
         Self::new(code, code, message, ItemSeverity::Warning)
     }
 
-    /// The request is refused because of the value at a path.
+    /// Refuses the request because of the value at a path.
     pub(super) fn bad_request(path: &str, description: impl Into<String>) -> Self {
         let refusal = Self::new(path, "", "Bad request", ItemSeverity::Refusal);
         refusal.describe(description)
@@ -57,7 +57,7 @@ impl ErrorItem {
         Self::new("", "", "Access denied", ItemSeverity::Denial).describe(description)
     }
 
-    /// The record does not exist or cannot be changed: the service does not distinguish them (spec 7.2, row 2).
+    /// The record does not exist or cannot be changed; the service does not distinguish the two (spec 7.2, row 2).
     pub(super) fn not_found() -> Self {
         Self::new("", "", "Internal server error", ItemSeverity::Refusal)
     }
@@ -86,7 +86,7 @@ impl ErrorItem {
         self.severity == ItemSeverity::Denial
     }
 
-    /// The item of `errors` for an operation; an empty name stands for the whole request.
+    /// The item of `errors` for an operation. An empty name stands for the entire request.
     pub(super) fn to_json(&self, operation: &str) -> Value {
         let path = std::iter::once(operation).chain(self.path.split('.'));
         let path: Vec<&str> = path.filter(|name| !name.is_empty()).collect();

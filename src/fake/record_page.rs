@@ -17,13 +17,13 @@ use crate::profile::{ComparedDate, ListOrder};
 const PAGE_SIZE: usize = 20;
 const LARGEST_PAGE_SIZE: usize = 200;
 
-/// A record as lists show it.
+/// A record as shown in lists.
 pub(super) struct Listed<'r> {
     pub(super) record: &'r Value,
     pub(super) created: SystemTime,
 }
 
-/// The page that the arguments of a filter ask for, of records in the order of their creation.
+/// The requested page, filtered from records in order of creation.
 pub(super) fn page(
     mut listed: Vec<Listed<'_>>,
     filter: &ListFilter<'_>,
@@ -40,7 +40,7 @@ pub(super) fn page(
             if by_position {
                 return position(&text).map(|at| at.min(matching.len()));
             }
-            // The record of the cursor need not match the filter.
+            // The cursor's record need not match the filter.
             let is_hidden = |record: &Value| {
                 assumptions.deleted == Deleted::Hidden && record["status"] == "DELETED"
             };
@@ -95,7 +95,7 @@ pub(super) fn page(
     Ok(page)
 }
 
-/// Equal dates and numbers stay in the order of creation.
+/// Records with equal dates and numbers stay in order of creation.
 fn sort(listed: &mut [Listed<'_>], order: ListOrder) {
     let updated = |listed: &Listed<'_>| {
         let text = listed.record["updatedAt"].as_str();
@@ -113,7 +113,7 @@ fn sort(listed: &mut [Listed<'_>], order: ListOrder) {
     }
 }
 
-/// Before the number of records up to and with the cursor's own.
+/// Precedes the number of records up to and including the cursor's own.
 const POSITION: &str = "position:";
 
 fn decode(cursor: &str) -> Option<String> {
@@ -124,7 +124,7 @@ fn position(text: &str) -> Option<usize> {
     text.strip_prefix(POSITION)?.parse().ok()
 }
 
-/// Which records a list contains.
+/// Selects the records of a list.
 pub(super) struct ListFilter<'a> {
     arguments: &'a Value,
     hides_restricted: bool,

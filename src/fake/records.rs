@@ -1,4 +1,4 @@
-//! The records of all accounts, which change while the fake runs, and what is derived from their fields.
+//! The records of all accounts, which change while the fake runs, and their derived fields.
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, SystemTime};
@@ -13,7 +13,7 @@ use super::website::{Edit, ScheduledEdit};
 use super::world::{Kind, World};
 use super::{instant, rules};
 
-/// Where the addresses of printed declarations begin (public: `location_4.4.0`, `guide::sources`).
+/// The path prefix of printed declarations (public: `location_4.4.0`, `guide::sources`).
 pub(super) const PRINTS: &str = "/api/v3/vendordeclaration/consignments/";
 
 #[derive(Default)]
@@ -24,9 +24,9 @@ pub(super) struct Records {
     lists: HashMap<(Kind, String), usize>,
     assumptions: Assumptions,
     base: String,
-    /// Edits on the website that wait for a list request.
+    /// Edits on the website scheduled for a list request.
     pub(super) schedule: Vec<ScheduledEdit>,
-    /// Accounts that no user may use any more.
+    /// Accounts that users may no longer access.
     pub(super) withdrawn: HashSet<String>,
     created: u32,
     serials: u32,
@@ -36,7 +36,7 @@ struct StoredRecord {
     kind: Kind,
     account: String,
     created: SystemTime,
-    /// Each state, with the number of list requests after which lists show it. A removed record ends with none.
+    /// Each state, with the number of list requests after which lists show it. `None` marks a removal.
     states: Vec<(usize, Option<Value>)>,
 }
 
@@ -49,7 +49,7 @@ impl StoredRecord {
         self.states.last()?.1.as_ref()
     }
 
-    /// As a list shows it after this number of others.
+    /// The record as lists show it after this number of list requests.
     fn listed(&self, lists: usize) -> Option<Listed<'_>> {
         let mut newest_first = self.states.iter().rev();
         let (_, record) = newest_first.find(|(after, _)| *after <= lists)?;
@@ -61,7 +61,8 @@ impl StoredRecord {
 }
 
 impl Records {
-    /// The records of a world. The newest consignment of an account was made an hour before the start, each older one a day earlier.
+    /// The records of a world. The newest consignment of an account was created an hour before the start, each older one a day
+    /// earlier.
     pub(super) fn of(
         world: &World,
         base: &str,
@@ -69,7 +70,7 @@ impl Records {
         start: SystemTime,
     ) -> Self {
         let mut records = Self {
-            // No lag: lists show the records of the start at once.
+            // Without lag, so that lists show the initial records immediately.
             assumptions: assumptions.clone().list_lag(0),
             base: base.to_owned(),
             ..Self::default()
@@ -85,7 +86,7 @@ impl Records {
             let newer = newer.entry(account).or_default();
             *newer -= 1;
             let made = newest - Duration::from_secs(24 * 3_600) * *newer;
-            // OK to ignore here and below: only a change of a record can be refused.
+            // OK to ignore here and below: only changes to existing records can be refused.
             let _ = records.save(Kind::Consignment, account, None, input, author, made);
         }
         for (account, input) in &world.templates {
@@ -102,14 +103,14 @@ impl Records {
         records
     }
 
-    /// Lists show all changes so far, by the new assumptions.
+    /// Lists show all changes so far, under the new assumptions.
     pub(super) fn assume(&mut self, assumptions: Assumptions) {
         self.assumptions = assumptions;
         let states = self.all.iter_mut().flat_map(|stored| &mut stored.states);
         states.for_each(|(after, _)| *after = 0);
     }
 
-    /// The records of a kind in an account, oldest first, without those that are hidden.
+    /// The records of a kind in an account, oldest first, without hidden ones.
     pub(super) fn of_account(
         &self,
         kind: Kind,
@@ -136,7 +137,7 @@ impl Records {
                 scheduled.lists_left == 0
             });
             for due in due.collect::<Vec<_>>() {
-                // The record was known when the edit was scheduled, and consignments are never removed.
+                // The record existed when the edit was scheduled, and consignments are never removed.
                 self.edit(account, &due.edit, &due.author, now);
             }
         }
@@ -148,7 +149,7 @@ impl Records {
         record_page::page(listed, filter, &self.assumptions)
     }
 
-    /// A record by id or number; also a deleted consignment. Recent records are read most.
+    /// Finds a record by id or number, including deleted consignments. Recent records are read most.
     pub(super) fn find(&self, kind: Kind, account: &str, name: &str) -> Result<&Value, ErrorItem> {
         let mut records = self.of_account(kind, account);
         records
@@ -156,8 +157,8 @@ impl Records {
             .ok_or_else(ErrorItem::not_found)
     }
 
-    /// The printed declaration at the address of a record: an empty page with its number in a comment. assumed: what the service
-    /// replies is not shown.
+    /// The printed declaration at a record's address: an empty page with the number in a comment. assumed: the service's reply
+    /// is not shown.
     pub(super) fn print(&self, path: &str, query: &str) -> Option<FakeReply> {
         let address = format!("{}{path}?{query}", self.base);
         let mut records = self.all.iter().filter_map(StoredRecord::current);
@@ -170,7 +171,7 @@ impl Records {
         Some(FakeReply::raw(200, "application/pdf", pdf))
     }
 
-    /// A record that may be changed: it is neither locked nor deleted. assumed
+    /// Finds a record that may be changed, neither locked nor deleted. assumed
     pub(super) fn find_open(
         &self,
         kind: Kind,
@@ -182,7 +183,7 @@ impl Records {
         is_open.then_some(found).ok_or_else(ErrorItem::not_found)
     }
 
-    /// Writes a valid input into a new consignment or template, or into the one with this name.
+    /// Saves a valid input to a new consignment or template, or to an existing one.
     pub(super) fn save(
         &mut self,
         kind: Kind,
@@ -229,7 +230,7 @@ impl Records {
         })
     }
 
-    /// Marks a consignment as deleted, or removes a template for good.
+    /// Marks a consignment as deleted, or removes a template permanently.
     pub(super) fn delete(
         &mut self,
         kind: Kind,
@@ -259,7 +260,7 @@ impl Records {
         self.add(Kind::Comment, account, record, now)
     }
 
-    /// The place of a record; also of one that is hidden.
+    /// The index of a record, including hidden ones.
     fn position(&self, kind: Kind, account: &str, name: &str) -> Option<usize> {
         self.all.iter().position(|stored| {
             stored.is(kind, account)
@@ -269,12 +270,12 @@ impl Records {
         })
     }
 
-    /// Whether an edit can change a consignment; also one that is hidden.
+    /// Whether a consignment can be edited, including hidden ones.
     pub(super) fn holds(&self, account: &str, name: &str) -> bool {
         self.position(Kind::Consignment, account, name).is_some()
     }
 
-    /// Applies an edit on the website, without rules. None when the record is unknown.
+    /// Applies an edit on the website, bypassing the rules. `None` if the record is unknown.
     pub(super) fn edit(
         &mut self,
         account: &str,
@@ -299,12 +300,12 @@ impl Records {
         fill(&mut record);
         let status = record["status"].clone();
         stamp(&mut record, &status, &instant::wire(now));
-        // Again: what is given is not derived.
+        // Applied again, so that given fields override derived ones.
         fill(&mut record);
         Some(self.replace(Kind::Consignment, account, record))
     }
 
-    /// Whether a record is deleted and found nowhere. Templates are removed instead.
+    /// Whether a record is deleted and cannot be found anywhere. Templates are removed instead.
     fn hides(&self, record: &Value) -> bool {
         self.assumptions.deleted == Deleted::Hidden && record["status"] == "DELETED"
     }
@@ -334,13 +335,13 @@ impl Records {
         }
     }
 
-    /// The number of list requests after which lists show a change of now.
+    /// The number of list requests after which lists show a change made now.
     fn shown_after(&self, kind: Kind, account: &str) -> usize {
         let lists = self.lists.get(&(kind, account.to_owned()));
         lists.copied().unwrap_or_default() + self.assumptions.lag
     }
 
-    /// Writes an input into a record. Forms that stay keep their serial numbers.
+    /// Writes an input to a record. Forms that remain keep their serial numbers.
     fn fill(&mut self, record: &mut Value, input: &Value) {
         for name in COPIED_FIELDS {
             if let Some(value) = input.get(name) {
@@ -378,7 +379,7 @@ fn id(number: u32) -> String {
     format!("00000000-0000-4000-8000-{number:012}")
 }
 
-/// The fields of the input that a record keeps unchanged.
+/// The input fields that a record stores unchanged.
 pub(super) const COPIED_FIELDS: [&str; 8] = [
     "origin",
     "destination",
@@ -415,8 +416,8 @@ pub(super) fn has_form(record: &Value, name: &str) -> bool {
         .any(|form| form["type"] == name)
 }
 
-/// Sets the fields of a consignment that depend on other fields and on the time. The number of heads is the sum of the
-/// answers to question 3. assumed
+/// Sets the fields of a consignment that depend on other fields and on the time. The head count is the sum of the answers to
+/// question 3. assumed
 pub(super) fn stamp(record: &mut Value, status: &Value, now: &str) {
     let answers = list(&record["answers"])
         .iter()
@@ -430,7 +431,7 @@ pub(super) fn stamp(record: &mut Value, status: &Value, now: &str) {
     }
 }
 
-/// A list on the wire, where null and absent mean empty.
+/// A list on the wire. Null and a missing list are empty.
 pub(super) fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }

@@ -1,4 +1,4 @@
-//! The data that does not change while the fake runs: users, questions, and the schema that a profile describes.
+//! The data that stays constant while the fake runs: users, questions, and the schema as adapted by a profile.
 
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -20,7 +20,7 @@ use crate::profile::{OperationProfile, RecordNames, ServiceProfile};
 pub(super) struct ReferenceData {
     pub(super) world: Arc<World>,
     pub(super) questions: OnceLock<Vec<Value>>,
-    /// The schema that documents are validated against.
+    /// The schema for validating documents.
     pub(super) schema: Arc<ServedSchema>,
     /// The profile of the service.
     pub(super) profile: ServiceProfile,
@@ -29,7 +29,7 @@ pub(super) struct ReferenceData {
 }
 
 impl ReferenceData {
-    /// The questions without a parent, with their effective forms.
+    /// The root questions, with their effective forms.
     pub(super) fn questions(&self) -> &[Value] {
         self.questions.get_or_init(|| {
             let questions = self.world.questions["items"].as_array();
@@ -38,20 +38,20 @@ impl ReferenceData {
     }
 }
 
-/// A schema with the documents that were checked against it, shared by all fakes that serve it.
+/// A schema with a cache of checked documents, shared by all fakes that serve it.
 pub(super) struct ServedSchema {
     schema: Valid<Schema>,
-    /// Clients send the same few again and again, and a test starts a fake for each case.
+    /// Clients repeat a few documents, and each test case starts its own fake.
     documents: Mutex<HashMap<String, Arc<CheckedDocument>>>,
 }
 
 pub(super) type CheckedDocument = Result<Valid<ExecutableDocument>, WithErrors<ExecutableDocument>>;
 
-/// Documents that are kept. An application has a few dozen; a test may send thousands.
+/// The maximum number of cached documents. An application has a few dozen; a test may send thousands.
 const CAPACITY: usize = 256;
 
 impl ServedSchema {
-    /// Reads a schema. The error lists its problems.
+    /// Parses a schema. The error lists its problems.
     pub(super) fn read(text: &str) -> Result<Arc<Self>, String> {
         let parsed = Schema::parse_and_validate(text, "schema.graphql");
         parsed
@@ -59,12 +59,12 @@ impl ServedSchema {
             .map_err(|failed| failed.errors.to_string())
     }
 
-    /// The schema that a fake serves unless another is set.
+    /// The default schema.
     pub(super) fn bundled() -> Arc<Self> {
         static BUNDLED: OnceLock<Arc<ServedSchema>> = OnceLock::new();
         let schema = BUNDLED.get_or_init(|| {
             let parsed = Self::read(SCHEMA);
-            // OK because a test reads the bundled schema.
+            // OK because a test parses the bundled schema.
             parsed.unwrap_or_else(|_| Self::new(Valid::assume_valid(Schema::new())))
         });
         Arc::clone(schema)
@@ -75,7 +75,7 @@ impl ServedSchema {
         Arc::new(Self { schema, documents })
     }
 
-    /// The document, checked.
+    /// Returns the checked document.
     pub(super) fn document(&self, text: &str) -> Arc<CheckedDocument> {
         if let Some(checked) = lock(&self.documents).get(text) {
             return Arc::clone(checked);
@@ -107,18 +107,18 @@ pub(super) fn root_fields(schema: &Schema) -> impl Iterator<Item = &str> {
     objects.flat_map(|object| object.fields.keys().map(Name::as_str))
 }
 
-/// The fields by the operation that they stand for.
+/// Moved fields by field name.
 pub(super) type MovedFields = HashMap<String, MovedField>;
 
-/// A root field with another name than that of its operation, and perhaps with wrappers around its record.
+/// A root field with a different name than its operation, and possibly with wrappers around its record.
 pub(super) struct MovedField {
     pub(super) operation: String,
-    /// Outermost first; a number is a position in a list.
+    /// The outermost first. A number is a list position.
     wrappers: Vec<String>,
 }
 
 impl MovedField {
-    /// The result of the operation, as this field has it.
+    /// Wraps the result of the operation as in this field.
     pub(super) fn wrapped(&self, result: Value) -> Value {
         let wrappers = self.wrappers.iter().rev();
         wrappers.fold(result, |inner, name| match position(name) {
@@ -136,7 +136,7 @@ fn position(name: &str) -> Option<usize> {
     name.parse().ok()
 }
 
-/// A schema, the bundled one unless another is given, with what a profile says of operations, updates and forms. `Err` says what
+/// A schema (bundled by default), adapted to the operations, updates and forms of a profile. `Err` describes a profile that
 /// cannot be served.
 pub(super) fn schema(
     given: Option<&str>,
@@ -152,7 +152,7 @@ pub(super) fn schema(
     }
     let parsed = Schema::parse(given.unwrap_or(SCHEMA), "schema.graphql");
     let mut schema = parsed.map_err(|failed| failed.errors.to_string())?;
-    // Only texts are added; the schema has the rest.
+    // Only SDL text is added; everything else is in the schema.
     let mut added = Vec::new();
     for (name, operation) in &profile.operations {
         serve(&mut schema, name, &operation.value, &mut moved, &mut added)
@@ -181,7 +181,7 @@ fn serve(
     moved: &mut MovedFields,
     added: &mut Vec<String>,
 ) -> Option<()> {
-    // A second document of the operation has a name of its own.
+    // The second document of an operation has a different name.
     let field = if name == "fullConsignments" {
         "consignments"
     } else {
@@ -194,7 +194,7 @@ fn serve(
             let definition = schema.get_object(root)?.fields.get(field)?;
             Some((root.clone(), definition.as_ref().clone()))
         })?;
-    // The result of a change is under `data`.
+    // The result of a change is nested under `data`.
     let record = schema
         .get_object(found.ty.inner_named_type())
         .and_then(|result| result.fields.get("data"))
@@ -245,7 +245,7 @@ fn leave_out(schema: &mut Schema, mut of: Name, path: &str) -> Option<()> {
         let field = schema.get_object(&of)?.fields.get(name)?;
         of = field.ty.inner_named_type().clone();
     }
-    // Another operation may have the same type.
+    // Another operation may share the type.
     object_mut(schema, &of)?.fields.shift_remove(last);
     Some(())
 }
@@ -257,7 +257,7 @@ fn object_mut<'s>(schema: &'s mut Schema, name: &Name) -> Option<&'s mut ObjectT
     }
 }
 
-/// Takes the fields that name the record of an update out of the input, and adds them by the names of the profile.
+/// Removes the fields that identify the record of an update from the input, and adds them under the profile's names.
 fn renamed_keys(schema: &mut Schema, names: &RecordNames) -> Option<Vec<String>> {
     const INPUT: &str = "CreateOrSaveConsignmentInput";
     let mut added = Vec::new();

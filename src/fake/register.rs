@@ -12,7 +12,7 @@ use super::world::World;
 use crate::profile::{RecordShape, RegisterAuthentication, RegisterProfile};
 use crate::secret::Secret;
 
-/// The properties of a world, and how they are served.
+/// The properties of a world, and the settings of the register.
 pub(super) struct FakeRegister {
     pub(super) world: Arc<World>,
     /// The time of the last change, for `If-Modified-Since`.
@@ -27,7 +27,7 @@ const PAGE_SIZE: usize = 25;
 const LARGEST_PAGE_SIZE: usize = 100;
 
 impl FakeRegister {
-    /// Answers a request for what comes below the base path; none for an unknown path.
+    /// Answers a request by its path below the base address; `None` for an unknown path.
     pub(super) fn answer(
         &self,
         path: &str,
@@ -57,9 +57,9 @@ impl FakeRegister {
         }
     }
 
-    /// `GET .../PICRegister/(PIC=<pic>)`, with the last segment of the path as it was sent.
+    /// `GET .../PICRegister/(PIC=<pic>)`, with the last path segment as sent.
     fn lookup(&self, segment: &str) -> Option<FakeReply> {
-        // "(PIC=QAZZ7777)" has the syntax of a form parameter; the equals sign may be percent-encoded.
+        // "(PIC=QAZZ7777)" has the syntax of a form parameter. The equals sign may be percent-encoded.
         let (name, value) = form_urlencoded::parse(segment.as_bytes()).next()?;
         let key = format!("{name}={value}");
         let pic = key
@@ -89,9 +89,9 @@ impl FakeRegister {
         }
     }
 
-    /// `GET .../PICRegister?...`, or why the parameters are refused.
+    /// `GET .../PICRegister?...`. The error states why the parameters are refused.
     fn search(&self, query: &str) -> Result<FakeReply, String> {
-        // The examples of the specification vary the case of the names.
+        // The examples of the specification use different letter cases for the names.
         let mut parameters: HashMap<String, String> = form_urlencoded::parse(query.as_bytes())
             .map(|(name, value)| (name.to_lowercase(), value.trim().to_owned()))
             .filter(|(_, value)| !value.is_empty())
@@ -136,7 +136,7 @@ impl FakeRegister {
         Ok(self.envelope(offset, size, found.len(), &page))
     }
 
-    /// Whether a property matches a parameter; none for an unknown parameter.
+    /// Whether a property matches a parameter; `None` for an unknown parameter.
     fn matches(&self, property: &Value, name: &str, value: &str) -> Option<bool> {
         let person = |field: &str| {
             let contacts = property["ContactDetails"].as_array().into_iter().flatten();

@@ -1,4 +1,4 @@
-//! A reply, compressed for clients that accept it, and how the proxy delivers it.
+//! A reply, compressed for clients that accept it, with the instructions for its delivery by the proxy.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -9,23 +9,23 @@ use zlib_rs::{DeflateConfig, ReturnCode, compress_bound, compress_slice};
 
 const ENCODING_HEADER: &str = "content-encoding";
 
-/// The header in which the server tells the proxy how to deliver a reply. The proxy removes it.
+/// The header with which the server tells the proxy how to deliver a reply. The proxy removes it.
 pub(super) const DELIVERY_HEADER: &str = "x-fake-delivery";
 
 /// How the proxy delivers a reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Delivery {
-    /// Wait this long on the fake's clock.
+    /// The delay on the fake's clock.
     pub(super) delay: Duration,
-    /// Close the connection instead.
+    /// Close the connection instead of replying.
     pub(super) is_dropped: bool,
     /// Close the connection after this many bytes of the body.
     pub(super) cut: Option<usize>,
-    /// Send pieces of this many bytes, each after a pause on the fake's clock.
+    /// Send chunks of this many bytes, each after a pause on the fake's clock.
     pub(super) slow: Option<(usize, Duration)>,
 }
 
-/// Status, headers and body of a reply. One without a media type has no body.
+/// The status, headers and body of a reply. Without a media type there is no body.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FakeReply {
     status: u16,
@@ -40,10 +40,10 @@ impl FakeReply {
         Self::raw(status, "application/json", body.to_string())
     }
 
-    /// Adds the time by the clock of the fake, unless a script has set one; the server would send that of the machine.
+    /// Adds a date from the fake's clock, unless a script has set one. Otherwise the server would send the system date.
     pub(super) fn add_date(&mut self, now: SystemTime) {
         let is_date = |(name, _): &(String, String)| name.eq_ignore_ascii_case("date");
-        // An HTTP date has four digits for the year.
+        // An HTTP date has a four-digit year.
         let since = now.duration_since(UNIX_EPOCH).map(|since| since.as_secs());
         if !self.headers.iter().any(is_date) && since.is_ok_and(|since| since < 253_402_300_800) {
             let date = httpdate::fmt_http_date(now);
@@ -75,7 +75,7 @@ impl FakeReply {
         self
     }
 
-    /// Compresses the body, unless a fault counts its bytes or sets an encoding of its own.
+    /// Compresses the body, unless a fault counts its bytes or sets its own encoding.
     pub(super) fn compress(&mut self) {
         let counts_bytes = self.delivery.cut.is_some() || self.delivery.slow.is_some();
         let mut names = self.headers.iter().map(|(name, _)| name);
@@ -89,7 +89,7 @@ impl FakeReply {
         }
     }
 
-    /// Replaces the value at a JSON pointer of the body.
+    /// Replaces the value at a JSON pointer in the body.
     pub(super) fn replace(&mut self, pointer: &str, value: &Value) {
         if let Ok(mut json) = serde_json::from_slice::<Value>(&self.body)
             && let Some(old) = json.pointer_mut(pointer)
@@ -118,13 +118,13 @@ impl From<FakeReply> for ResponseTemplate {
     }
 }
 
-/// Shorter bodies fit into one packet either way, and servers leave them as they are.
+/// Shorter bodies fit into one packet anyway, and servers do not compress them.
 const LEAST: usize = 1_024;
 
 /// zlib's parameter for gzip with the largest window.
 const GZIP: i32 = 16 + 15;
 
-/// The most that head and end of a gzip member add.
+/// The maximum size of a gzip header and trailer.
 const FRAME: usize = 18;
 
 /// Whether a client with this `accept-encoding` accepts gzip (RFC 9110 section 12.5.3).
@@ -138,7 +138,7 @@ pub(super) fn accepts_gzip(accept_encoding: &str) -> bool {
     })
 }
 
-/// The compressed body, if it pays.
+/// The compressed body, if it is smaller.
 pub(super) fn compress(body: &[u8]) -> Option<Vec<u8>> {
     if body.len() < LEAST {
         return None;

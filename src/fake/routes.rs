@@ -1,4 +1,4 @@
-//! Dispatches each request to the interface that answers it.
+//! Dispatches each request to the interface that handles it.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::locked::lock;
 use crate::profile::RegisterAuthentication;
 use crate::transport::Clock;
 
-/// The state of a fake. One lock is enough, since the server makes one reply at a time.
+/// The state of a fake. A single lock is sufficient, because the server creates one reply at a time.
 pub(super) struct FakeState {
     pub(super) clock: Clock,
     pub(super) data: ReferenceData,
@@ -33,13 +33,13 @@ pub(super) struct FakeParts {
     pub(super) provider: FakeProvider,
     pub(super) register: FakeRegister,
     pub(super) scripts: Scripts,
-    /// Requests that are processed after their reply was lost, each after this number of further requests.
+    /// Requests to process after their reply was lost, each after this number of further requests.
     pub(super) late: Vec<(usize, Request)>,
     pub(super) log: Log,
 }
 
 impl FakeState {
-    /// A panic under the lock must not cause others that hide its reason.
+    /// A panic under the lock must not cause follow-up panics that hide its cause.
     pub(super) fn parts(&self) -> MutexGuard<'_, FakeParts> {
         lock(&self.parts)
     }
@@ -63,7 +63,7 @@ impl Respond for Routes {
 }
 
 impl FakeState {
-    /// Makes the reply, and processes the requests that were delayed until after it.
+    /// Creates the reply, and processes requests that were delayed until after it.
     fn answer(&self, request: &Request) -> FakeReply {
         self.parts().log.push(request);
         let (reply, late) = self.faulty_or_not(request);
@@ -80,7 +80,7 @@ impl FakeState {
         reply
     }
 
-    /// Counts a further request, and takes those that waited for it.
+    /// Counts another request, and takes the delayed requests that are now due.
     fn due_requests(&self) -> Vec<Request> {
         let late = &mut self.parts().late;
         for (left, _) in late.iter_mut() {
@@ -90,8 +90,8 @@ impl FakeState {
         due.map(|(_, request)| request).collect()
     }
 
-    /// As [`scripted_or_real`](Self::scripted_or_real), with the fault of the function for every request. The lock is released
-    /// while the function runs.
+    /// Like [`scripted_or_real`](Self::scripted_or_real), with the fault from the function for every request. The lock is
+    /// released while the function runs.
     fn faulty_or_not(&self, request: &Request) -> (FakeReply, Option<usize>) {
         let function = self.parts().scripts.every_request.clone();
         let fault = function.and_then(|function| function(&Received::of(request)));
@@ -107,8 +107,8 @@ impl FakeState {
         (reply, late)
     }
 
-    /// The reply of a script, or the real one, and how many further requests the processing waits for. The lock is released
-    /// while a function of a test runs.
+    /// The scripted or real reply, and the number of further requests by which processing is delayed. The lock is released
+    /// while a function of the test runs.
     fn scripted_or_real(&self, request: &Request) -> (FakeReply, Option<usize>) {
         if !self.scripted_only && self.parts().scripts.is_empty() {
             return (self.serve(request), None);
@@ -184,7 +184,7 @@ impl FakeState {
 const NEW_MEDIA_TYPE: &str = "application/graphql-response+json";
 const REGISTER: &str = "/api/v2/PICRegister";
 
-/// The reply to a request for an unknown path or method, with a hint.
+/// The reply for an unknown path or method, with a hint.
 fn not_served(request: &Request) -> FakeReply {
     let call = format!("{} {}", request.method, request.url.path());
     let hint = "The fake serves POST /v2/graphql, GET /authorize, POST /oauth/token, POST /oauth/device/code, GET /activate, \
@@ -200,7 +200,7 @@ fn header<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
     request.headers.get(name)?.to_str().ok()
 }
 
-/// The token of a bearer header. The scheme is case-insensitive (RFC 9110 section 11.1).
+/// The token in a bearer header. The scheme is case-insensitive (RFC 9110 section 11.1).
 fn bearer(value: &str) -> Option<&str> {
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())

@@ -13,13 +13,13 @@ use tokio::task::{JoinSet, yield_now};
 
 use crate::auth::{Record, StoreErrorKind, StoreGuard, TokenStore, Version};
 
-/// Longer than any law takes on a store behind a slow network.
+/// Longer than any law takes with a store over a slow network.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Checks the laws of [`TokenStore`] on a store of yours, one after the other, in a test inside a tokio runtime.
+/// Checks the laws of [`TokenStore`] for your own store, one by one. Call it from a test inside a tokio runtime.
 ///
-/// The token manager relies on each of them: if one is broken, two processes use one refresh token, or a user gets no
-/// tokens, or the tokens of another user.
+/// The token manager relies on each law: if one is broken, two processes may use the same refresh token, or a user may get no
+/// tokens or those of another user.
 ///
 /// ```
 /// use envd_sdk::auth::MemoryStore;
@@ -31,34 +31,33 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// # Ok(()) });
 /// ```
 ///
-/// In a test of yours, pass a closure that opens your store once more, as another process would: two connections to one
-/// database, two handles on one file. The accounts that it writes begin with `conformance`; a store that was checked
-/// before is fine. No test in one process can see locks that outlive a process that was killed, and locks that end while
-/// their holder lives: a store with such locks leaves
-/// [`lock_survives_faults`](TokenStore::lock_survives_faults) at `false`.
+/// In your test, pass a closure that opens your store again, as another process would: with two connections to one database, or
+/// two handles on one file. It writes accounts that begin with `conformance`; you can check the same store repeatedly. A test
+/// in one process cannot detect locks that outlive a killed process, or locks that end while their holder lives: a store with
+/// such locks leaves [`lock_survives_faults`](TokenStore::lock_survives_faults) at `false`.
 ///
-/// | law | what it demands |
+/// | law | requirement |
 /// | --- | --- |
 /// | `AbsentIsNone` | an account without a record reads as `None`, and removing it changes nothing |
-/// | `ReadsWhatWasWritten` | a record reads as it was written, under the version that the write returned |
-/// | `SharedBetweenHandles` | one handle reads what another one writes |
+/// | `ReadsWhatWasWritten` | a record is read back unchanged, with the version that the write returned |
+/// | `SharedBetweenHandles` | one handle reads the writes of another |
 /// | `AccountsAreApart` | accounts with different keys have separate records |
 /// | `FirstWriteExpectsNone` | a first write succeeds only if there is no record |
-/// | `SwapComparesVersions` | a write with a version that is not the stored one changes nothing, and reports it |
-/// | `VersionsNeverRepeat` | no version occurs twice, not even after the record was removed |
-/// | `RemoveComparesVersions` | a removal with a version that is not the stored one changes nothing, and reports it |
+/// | `SwapComparesVersions` | a write with a version other than the stored one changes nothing, and reports it |
+/// | `VersionsNeverRepeat` | no version occurs twice, even after the record was removed |
+/// | `RemoveComparesVersions` | a removal with a version other than the stored one changes nothing, and reports it |
 /// | `OneOfManySwapsWins` | of concurrent writes with the same expected version, one succeeds |
-/// | `LockExcludes` | a lock that is held fails with [`StoreError::lock_timeout`] if `wait` is zero, also on another handle |
-/// | `LockWaits` | a waiter gets the lock when it is freed before the deadline |
+/// | `LockExcludes` | taking a held lock fails with [`StoreError::lock_timeout`] if `wait` is zero, also through another handle |
+/// | `LockWaits` | a waiter gets the lock if it is released before the deadline |
 /// | `LockIsPerAccount` | the lock of one account does not block another |
 /// | `LockEndsWithItsGuard` | a lock is free as soon as its guard is dropped |
-/// | `CancelledWaitTakesNoLock` | a wait that was cancelled does not take the lock later |
-/// | `LockStopsNoWrites` | reads, writes and removals work while the account's lock is held, for its holder makes them |
-/// | `ReadableIsNotSetAside` | a record that can be read is never set aside |
+/// | `CancelledWaitTakesNoLock` | a cancelled wait does not take the lock later |
+/// | `LockStopsNoWrites` | reads, writes and removals work while the account's lock is held, because its holder performs them |
+/// | `ReadableIsNotSetAside` | a readable record is never set aside |
 ///
 /// # Panics
 ///
-/// With a line for each law that the store breaks, and what was observed.
+/// With one line per broken law, and the observation.
 ///
 /// [`StoreError::lock_timeout`]: crate::auth::StoreError::lock_timeout
 pub async fn check_token_store<S: TokenStore>(open: impl Fn() -> S + Send + Sync + 'static) {
@@ -70,7 +69,7 @@ pub async fn check_token_store<S: TokenStore>(open: impl Fn() -> S + Send + Sync
     assert!(broken.is_empty(), "the store breaks laws{lines}");
 }
 
-/// The broken laws, each with the observation, on a store that `open` opens again each time.
+/// The broken laws with their observations, on a store that `open` reopens each time.
 pub(super) async fn broken_laws<S: TokenStore>(
     open: impl Fn() -> S + Send + Sync + 'static,
 ) -> Vec<(&'static str, String)> {
@@ -92,14 +91,14 @@ pub(super) async fn broken_laws<S: TokenStore>(
 const WRITERS: u64 = 8;
 const LOCK_WAIT: Duration = Duration::from_secs(30);
 
-/// An error is what was observed when a law was broken.
+/// The error describes the observation that broke a law.
 type Observation<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 
 fn ensure(holds: bool, observed: &str) -> Observation {
     if holds { Ok(()) } else { Err(observed.into()) }
 }
 
-/// A record with every field, in the sizes that providers issue.
+/// A record with every field, in realistic sizes.
 fn record(generation: u64) -> Observation<Record> {
     let text = json!({
         "form": 1,
@@ -139,7 +138,7 @@ macro_rules! laws {
     };
 }
 
-/// The store with an account that is new to it.
+/// The store, with an account that it does not have yet.
 pub(super) struct CheckedTokenStore<S> {
     open: Arc<dyn Fn() -> S + Send + Sync>,
     store: S,
@@ -175,7 +174,7 @@ impl<S: TokenStore> CheckedTokenStore<S> {
         }
     }
 
-    /// Another handle, as another process has it.
+    /// Another handle, as in another process.
     fn reopened(&self) -> S {
         (self.open)()
     }
@@ -200,7 +199,7 @@ impl<S: TokenStore> CheckedTokenStore<S> {
         Ok(self.store.swap(&self.key, expected, &record).await?)
     }
 
-    /// The generation and version that are stored.
+    /// The stored generation and version.
     async fn stored(&self) -> Observation<Option<(u64, Version)>> {
         let stored = self.store.load(&self.key).await?;
         Ok(stored.map(|stored| (stored.record.tokens().generation(), stored.version)))
@@ -249,7 +248,8 @@ impl<S: TokenStore> CheckedTokenStore<S> {
     }
 
     async fn accounts_are_apart(&self) -> Observation {
-        // A difference of case, of a space, of a character with a meaning in paths or patterns, of one beyond ASCII.
+        // Keys that differ by case, by a space, by a character with a meaning in paths or patterns, or by a non-ASCII
+        // character.
         let mut keys = vec![self.key.clone()];
         keys.extend(["a", "A", " a", "a ", "a/b", "a%2Fb", ".."].map(|end| self.key.clone() + end));
         keys.extend(["*", "%", "_", "'", "ä", "|\u{1f404}"].map(|end| self.key.clone() + end));

@@ -1,7 +1,7 @@
-//! A TCP proxy in front of the HTTP server, which delivers replies as the server cannot: dropped, cut or slow.
+//! A TCP proxy in front of the HTTP server, which delivers replies in ways that the server cannot: dropped, truncated or slow.
 //!
-//! Requests pass through unread. Of replies only the heads are read: the server sets a header with the [`Delivery`]. The server
-//! has no time limit for a request, so the connection of one that is not complete in time is closed here.
+//! Requests pass through unread. For replies, only the head is parsed: the server puts the [`Delivery`] in a header. The server
+//! has no time limit for requests, so the proxy closes a connection if its request is not complete in time.
 
 use std::future::{Future, pending, poll_fn};
 use std::io::Result;
@@ -18,21 +18,22 @@ use tokio::sync::{mpsc, oneshot, watch};
 use super::reply::{DELIVERY_HEADER, Delivery};
 use crate::transport::Clock;
 
-/// How long a connection stays open in which a request has begun, or none yet, and the server has not replied. The server
-/// replies at once, so it is the time to send a request. By real time: the clock of the fake may stand still.
+/// How long a connection without a complete request stays open. The server replies immediately, so this is the time to send a
+/// request. In real time, because the fake's clock may not advance.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long a proxy that stops leaves the client to close its side. A client that reads its connections closes them at once.
+/// How long a stopping proxy waits for the client to close its side. A client that reads its connections closes them
+/// immediately.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A proxy in its own thread, since the caller may have no runtime. Dropping it ends the thread.
+/// A proxy in its own thread, because the caller may have no runtime. Dropping it ends the thread.
 pub(super) struct TcpProxy {
     switch: Option<mpsc::UnboundedSender<Switch>>,
     thread: Option<JoinHandle<()>>,
     timer: Timer,
 }
 
-/// Whether to listen from now on, and where to say that it is so.
+/// Whether to listen, and a channel to confirm the change.
 type Switch = (bool, oneshot::Sender<()>);
 
 impl TcpProxy {
@@ -46,7 +47,7 @@ impl TcpProxy {
         let timer = Timer { clock, delayed };
         let of_replies = timer.clone();
         let run = move || {
-            // OK to ignore: the caller of the switch sees that it was not carried out.
+            // OK to ignore: the caller of `switch` notices that it was not carried out.
             let _ = runtime.block_on(serve(listener, server, of_replies, switched));
         };
         let thread = std::thread::Builder::new()
@@ -59,14 +60,14 @@ impl TcpProxy {
         })
     }
 
-    /// Listens from now on, or refuses connections and ends those that are open. False if the port was lost.
+    /// Starts listening, or refuses connections and closes open ones. Returns false if the port was lost.
     pub(super) async fn switch(&self, listens: bool) -> bool {
         let (done, is_done) = oneshot::channel();
         let sent = self.switch.as_ref().map(|to| to.send((listens, done)));
         matches!(sent, Some(Ok(()))) && is_done.await.is_ok()
     }
 
-    /// The number of replies that wait on the clock.
+    /// The number of replies currently delayed.
     pub(super) fn delayed(&self) -> watch::Receiver<usize> {
         self.timer.delayed.subscribe()
     }
@@ -76,13 +77,13 @@ impl Drop for TcpProxy {
     fn drop(&mut self) {
         drop(self.switch.take());
         if let Some(thread) = self.thread.take() {
-            // OK to ignore: a thread that panicked has ended as well.
+            // OK to ignore: a thread that panicked has also ended.
             let _ = thread.join();
         }
     }
 }
 
-/// Listens until it is switched off, and again when it is switched on, until the switch is dropped.
+/// Listens until switched off, and again when switched on, until the switch is dropped.
 async fn serve(
     listener: TcpListener,
     server: SocketAddr,
@@ -101,9 +102,9 @@ async fn serve(
             return Ok(());
         };
         drop(listener);
-        // A port that is bound and not listening refuses connections, and no other program gets it.
+        // A bound port that does not listen refuses connections, and other programs cannot take it.
         let port = TcpSocket::new_v4()?;
-        // The connections of before still hold the port. Windows would share it with any program.
+        // Earlier connections still occupy the port. On Windows, this option would share it with any program.
         #[cfg(not(windows))]
         port.set_reuseaddr(true)?;
         port.bind(address)?;
@@ -119,7 +120,7 @@ async fn serve(
     }
 }
 
-/// Waits until the proxy is to listen or not, as it does not now.
+/// Waits until the listening state has to change.
 async fn next(
     switched: &mut mpsc::UnboundedReceiver<Switch>,
     wanted: bool,
@@ -166,15 +167,15 @@ async fn forward(
         ended = exchange(client.split(), server.split(), &timer) => return ended,
         _ = stopped.wait_for(|stopped| *stopped) => {}
     }
-    // Received requests are processed before the switch is done, or not at all. A client that does not see the end
-    // would send its next request here.
+    // Received requests are processed before the switch completes, or never. A client that does not notice the end would send
+    // its next request here.
     let end = async {
         let _ = client.shutdown().await;
         let _ = server.shutdown().await;
         let _ = copy(&mut server, &mut sink()).await;
         let _ = copy(&mut client, &mut sink()).await;
     };
-    // OK to ignore: the connection ends now.
+    // OK to ignore: the connection is about to end.
     let _ = tokio::time::timeout(CLOSE_TIMEOUT, end).await;
     Ok(())
 }
@@ -204,7 +205,7 @@ async fn exchange(
     }
 }
 
-/// Waits until a reply has been expected for the time of a request.
+/// Waits until a reply has been outstanding for the request time-out.
 async fn request_timeout(expects_reply: &watch::Sender<bool>) {
     let mut expected = expects_reply.subscribe();
     // OK because the sender is borrowed.
@@ -257,7 +258,7 @@ async fn forward_replies(
     }
 }
 
-/// Sends a reply; false when the connection must end.
+/// Sends a reply. Returns false if the connection must end.
 async fn deliver(
     to: &mut (impl AsyncWrite + Unpin),
     head: &[u8],
@@ -295,7 +296,7 @@ impl Timer {
         let mut counted = None;
         poll_fn(|context| {
             let state = sleep.as_mut().poll(context);
-            // The first poll sets the deadline. A test must not advance the clock before.
+            // The first poll sets the deadline, so a test must not advance the clock before it.
             counted.get_or_insert_with(|| Counted::one_of(&self.delayed));
             state
         })
@@ -303,7 +304,7 @@ impl Timer {
     }
 }
 
-/// A sleeping reply, until it is sent or its connection ends.
+/// A delayed reply, until it is sent or its connection ends.
 struct Counted<'a>(&'a watch::Sender<usize>);
 
 impl<'a> Counted<'a> {
@@ -321,21 +322,21 @@ impl Drop for Counted<'_> {
 
 /// The head of a reply.
 struct ReplyHead {
-    /// Its length in bytes, as received.
+    /// The length in bytes, as received.
     end: usize,
-    /// As the client gets it, if there is a delivery.
+    /// The head for the client, if there is a delivery.
     text: Vec<u8>,
     /// The length of the body.
     length: usize,
     delivery: Option<Delivery>,
 }
 
-/// Not HTTP/1 with a known length of the body: it passes through unchanged.
+/// Not HTTP/1 with a known body length: it passes through unchanged.
 #[derive(Debug)]
 struct NotSupported;
 
 impl ReplyHead {
-    /// None for an incomplete head.
+    /// `None` for an incomplete head.
     fn parse(bytes: &[u8]) -> std::result::Result<Option<Self>, NotSupported> {
         let mut headers = [httparse::EMPTY_HEADER; 64];
         let mut response = httparse::Response::new(&mut headers);
@@ -386,7 +387,7 @@ mod tests {
             delayed: Arc::default(),
         };
         let reply = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
-        // A connection without a request, a head without an end, and one after a request that had its reply.
+        // A connection without a request, an unfinished head, and an unfinished head after a completed request.
         for (sent, has_replied) in [
             (&b""[..], false),
             (b"GET / HTTP/1.1\r\nx: ", false),

@@ -1,4 +1,4 @@
-//! Changes on the service's website: by no request of the client, before or between its requests.
+//! Changes on the service's website, independent of the client's requests.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use super::Fake;
 use super::script::json;
 use super::world::Kind;
 
-/// A change of a consignment on the service's website. It is not checked against the rules of the service.
+/// A change to a consignment on the service's website. It bypasses the rules of the service.
 ///
 /// ```
 /// # equipment::example(async {
@@ -21,7 +21,7 @@ use super::world::Kind;
 /// let fake = Fake::start().await;
 /// let account = fake.account_id();
 /// fake.edit(account, WebsiteEdit::change("C-900000101", json!({"status": "LOCKED"})));
-/// // While the client walks through the pages: after its first page, before its second one.
+/// // While the client reads the pages: after its first page, before its second one.
 /// fake.levers().edit_before_list(account, 2, WebsiteEdit::delete("C-900000108"));
 ///
 /// let filter = ConsignmentFilter::default().page_size(4);
@@ -39,16 +39,16 @@ pub struct WebsiteEdit(pub(super) Edit);
 #[derive(Clone)]
 pub(super) enum Edit {
     Insert(Value),
-    /// By id or number: the fields that are replaced.
+    /// The replaced fields of a record, by its id or number.
     Change(String, Map<String, Value>),
 }
 
 impl WebsiteEdit {
-    /// A new consignment, by its input (spec 2.1).
+    /// Creates a new consignment from its input (spec 2.1).
     ///
     /// # Panics
     ///
-    /// When the input is not a JSON object.
+    /// If the input is not a JSON object.
     #[track_caller]
     pub fn insert(input: impl Serialize) -> Self {
         let input = json(input);
@@ -56,14 +56,14 @@ impl WebsiteEdit {
         Self(Edit::Insert(input))
     }
 
-    /// Replaces fields of a consignment, by its id or number. The fields are those of a record as it is read, `status` and
-    /// `forms` included.
+    /// Replaces fields of a consignment, identified by id or number. The fields are those of a record as read, including
+    /// `status` and `forms`.
     ///
-    /// `updatedAt` becomes the time of the fake's clock, and `heads` and `submittedAt` are derived, unless they are given.
+    /// `updatedAt` becomes the time of the fake's clock, and `heads` and `submittedAt` are derived, unless given.
     ///
     /// # Panics
     ///
-    /// When the fields are not a JSON object, or have an `id` or a `number`, which never change.
+    /// If the fields are not a JSON object, or include an `id` or a `number`, which never change.
     #[track_caller]
     pub fn change(name: impl Into<String>, fields: impl Serialize) -> Self {
         let Value::Object(fields) = json(fields) else {
@@ -78,14 +78,14 @@ impl WebsiteEdit {
         Self(Edit::Change(name.into(), fields))
     }
 
-    /// Deletes a consignment, by its id or number, whatever its status. Where it is still found, [`Deleted`](super::levers::Deleted)
-    /// says.
+    /// Deletes a consignment, identified by id or number, whatever its status. [`Deleted`](super::levers::Deleted) controls
+    /// where it can still be found.
     pub fn delete(name: impl Into<String>) -> Self {
         Self::change(name, json!({"status": "DELETED"}))
     }
 }
 
-/// The kind, the record and the names of the fields only: the values may be personal data.
+/// Shows only the kind, the record and the field names, because values may be personal data.
 impl fmt::Debug for WebsiteEdit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
@@ -104,8 +104,8 @@ impl Fake {
     ///
     /// # Panics
     ///
-    /// When no user has the account, or it has no such consignment.
-    // Most tests know the id.
+    /// If no user has the account, or it has no such consignment.
+    // Not marked with `must_use`, because most tests know the id.
     #[track_caller]
     pub fn edit(&self, account: &str, edit: WebsiteEdit) -> String {
         let (author, now) = (self.author(account), self.state.clock.now());
@@ -120,8 +120,8 @@ impl Fake {
         record["id"].as_str().unwrap_or_default().to_owned()
     }
 
-    /// The consignments of an account that a read by id finds now, oldest first, as any type that reads their JSON. They have
-    /// all fields but `questions`.
+    /// The consignments of an account that reads by id currently find, oldest first, deserialized from their JSON. They have
+    /// all fields except `questions`.
     ///
     /// ```
     /// # equipment::example(async {
@@ -137,7 +137,7 @@ impl Fake {
     ///
     /// # Panics
     ///
-    /// When a record does not fit the type.
+    /// If a record does not fit the type.
     #[track_caller]
     pub fn consignments<T: DeserializeOwned>(&self, account: &str) -> Vec<T> {
         let parts = self.state.parts();
@@ -159,10 +159,10 @@ impl Fake {
     }
 }
 
-/// An edit that waits for a list request.
+/// An edit scheduled for a list request.
 pub(super) struct ScheduledEdit {
     pub(super) account: String,
-    /// Due when it becomes 0.
+    /// Due when this reaches 0.
     pub(super) lists_left: usize,
     pub(super) edit: Edit,
     pub(super) author: Value,

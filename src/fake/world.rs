@@ -1,4 +1,4 @@
-//! The data that a fake starts with: the sample, or what a test builds.
+//! The initial data of a fake: the sample, or data built by a test.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
@@ -7,18 +7,18 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// One of the users of the fake's [`World`](super::World). In a world of your own they are counted from 0 with
-/// [`User::Nth`]; the first one logs in unless [`FakeBuilder::user`](crate::fake::FakeBuilder::user) says otherwise.
+/// A user of the fake's [`World`](super::World). In your own world, users are counted from 0 with [`User::Nth`]. The first one
+/// logs in, unless [`FakeBuilder::user`](crate::fake::FakeBuilder::user) is set.
 ///
 /// See [`FakeBuilder`](crate::fake::FakeBuilder) for an example.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum User {
-    /// Sam Sample, a producer and receiver with two accounts of the type LPA and one of another type; the first user of
-    /// any world.
+    /// Sam Sample, a producer and receiver with two accounts of the type LPA and one of another type; the first user of any
+    /// world.
     #[default]
     Producer,
-    /// A user with a login who is not registered with the service and has no account; the second user.
+    /// A user who can log in, but is not registered with the service and has no account; the second user.
     New,
     /// Dana Demo, a receiver without an account of the type LPA; the third user.
     Receiver,
@@ -37,7 +37,7 @@ impl User {
     }
 }
 
-/// Builds a user: the record that `userDetails` returns (spec 2.8). A user without an account has not registered with the
+/// Builds a user: the record that `userDetails` returns (spec 2.8). A user without an account is not registered with the
 /// service.
 ///
 /// ```
@@ -58,7 +58,7 @@ pub struct UserRecord {
 }
 
 impl UserRecord {
-    /// A user with an email address, and without a name, roles, accreditations and accounts.
+    /// A user with an email address, but without a name, roles, accreditations or accounts.
     pub fn new(email: impl Into<String>) -> Self {
         let details = json!({
             "isNewUser": true,
@@ -77,17 +77,17 @@ impl UserRecord {
         Self { details, pics }
     }
 
-    /// A user by the record that `userDetails` returns. The PICs of the accounts are not in it: add each with
+    /// A user from the record that `userDetails` returns. It does not include the PICs of the accounts: add each with
     /// [`pic`](Self::pic).
     pub fn from_details(details: impl Serialize) -> Self {
         Self {
-            // `World::user` reports what is no record.
+            // `World::user` reports an invalid record.
             details: serde_json::to_value(details).unwrap_or_default(),
             pics: Map::new(),
         }
     }
 
-    /// First and last name.
+    /// Sets first and last name.
     pub fn name(mut self, first: impl Into<String>, last: impl Into<String>) -> Self {
         self.details["firstName"] = first.into().into();
         self.details["lastName"] = last.into().into();
@@ -102,7 +102,7 @@ impl UserRecord {
 
     /// Adds an account: its `envdAccountId`, its type, such as `LPA`, and its PIC. The first one is the default account.
     ///
-    /// An account of the type LPA grants the accreditation `lPA`. Forms of other programs need theirs (spec 1.3), see
+    /// An account of the type LPA grants the accreditation `lPA`. Forms of other programs require their own (spec 1.3), see
     /// [`FakeBuilder::accreditation`](crate::fake::FakeBuilder::accreditation).
     pub fn account(
         mut self,
@@ -130,7 +130,7 @@ impl UserRecord {
         self.pic(id, pic)
     }
 
-    /// The PIC of an account: where its consignments of the program LPA come from.
+    /// Sets the PIC of an account, from which its consignments of the program LPA originate.
     pub fn pic(mut self, account: impl Into<String>, pic: impl Into<String>) -> Self {
         self.pics.insert(account.into(), pic.into().into());
         self
@@ -143,7 +143,7 @@ impl UserRecord {
     }
 }
 
-// Roles and a count only: the record contains personal data.
+// Shows only roles and a count, because the record contains personal data.
 debug_shows!(UserRecord, |it| roles: it.details["roles"], accounts: it.pics.len());
 
 const SAMPLE: &str = include_str!("seed/world.json");
@@ -160,10 +160,10 @@ pub(super) enum Kind {
     Edec,
 }
 
-/// The users, accounts, consignments, questions and properties that a fake starts with.
+/// The initial users, accounts, consignments, questions and properties of a fake.
 ///
-/// Records are given as anything that serializes to the wire shape: types of this crate or JSON. The rules of the service are
-/// not applied to them. [`FakeBuilder::start`](super::FakeBuilder::start) reports what cannot be used.
+/// Records are any data that serializes to the wire format: types of this crate or JSON. The rules of the service are not
+/// applied to them. [`FakeBuilder::start`](super::FakeBuilder::start) reports unusable data.
 ///
 /// ```
 /// # equipment::example(async {
@@ -188,7 +188,7 @@ pub struct World {
     pub(super) templates: Vec<(String, Value)>,
     pub(super) questions: Arc<Value>,
     pub(super) properties: Arc<Vec<Value>>,
-    /// From PIC to postcode, which a record does not show (spec 2.10) but a search can name (spec 4.2).
+    /// Postcodes by PIC. Records do not show them (spec 2.10), but searches can use them (spec 4.2).
     pub(super) postcodes: HashMap<String, String>,
     /// Records of the other kinds, each with its account.
     pub(super) other_records: Vec<(Kind, String, Value)>,
@@ -202,7 +202,7 @@ impl Default for World {
 }
 
 impl World {
-    /// The world that [the documentation of the fake](crate::fake) describes, and the default. All of its data is invented.
+    /// The default world, described in [the documentation of the fake](crate::fake). All data is invented.
     pub fn sample() -> Self {
         static SAMPLE_READ: LazyLock<World> = LazyLock::new(|| {
             let mut sample = json(SAMPLE);
@@ -246,7 +246,7 @@ impl World {
         self
     }
 
-    /// Adds a consignment by its input (spec 2.1). The first is the oldest.
+    /// Adds a consignment from its input (spec 2.1). The first is the oldest.
     pub fn consignment(mut self, account: impl Into<String>, input: impl Serialize) -> Self {
         if let Some(input) = self.read("consignment", input) {
             Arc::make_mut(&mut self.consignments).push((account.into(), input));
@@ -254,7 +254,7 @@ impl World {
         self
     }
 
-    /// Adds a template by its input. The first is the oldest.
+    /// Adds a template from its input. The first is the oldest.
     pub fn template(mut self, account: impl Into<String>, input: impl Serialize) -> Self {
         if let Some(input) = self.read("template", input) {
             self.templates.push((account.into(), input));
@@ -262,7 +262,7 @@ impl World {
         self
     }
 
-    /// The questions (spec 2.6), in place of those of the sample: a list, or the object that has it under `items`.
+    /// Replaces the sample's questions (spec 2.6): a list, or an object with the list under `items`.
     pub fn questions(mut self, questions: impl Serialize) -> Self {
         if let Some(questions) = self.read("list of questions", questions) {
             let items = questions.get("items").unwrap_or(&questions);
@@ -288,7 +288,7 @@ impl World {
         self.users.get(user.index()).unwrap_or(&Value::Null)
     }
 
-    /// The user with an email address, which has no case here.
+    /// The user with this email address, ignoring case.
     pub(super) fn user_with_email(&self, email: &str) -> Option<User> {
         let mut users = self.users.iter().map(|user| user["email"].as_str());
         let found = users.position(|of| of.is_some_and(|of| of.eq_ignore_ascii_case(email)));
@@ -303,7 +303,7 @@ impl World {
         })
     }
 
-    /// Grants or withdraws an accreditation of all users; false if there is none of that name.
+    /// Grants or withdraws an accreditation for all users. Returns false for an unknown name.
     pub(super) fn accredit(&mut self, name: &str, granted: bool) -> bool {
         self.users.iter_mut().all(|details| {
             let flag = details["accreditations"].get_mut(name);
@@ -311,7 +311,7 @@ impl World {
         })
     }
 
-    /// Why the world cannot be used.
+    /// Why the world is invalid.
     pub(super) fn problem(&self) -> Option<String> {
         let mut records = self.consignments.iter().chain(&self.templates);
         self.problem.clone().or_else(|| {
@@ -343,19 +343,19 @@ fn questions() -> Arc<Value> {
     Arc::clone(&QUESTIONS_READ)
 }
 
-/// Reads one of the texts above.
+/// Parses one of the texts above.
 fn json(text: &str) -> Value {
-    // OK because the texts are part of the crate, and a test reads them all.
+    // OK because the texts are part of the crate, and a test parses them all.
     serde_json::from_str(text).unwrap_or_default()
 }
 
-/// Takes a part out of the sample.
+/// Takes a part of the sample.
 fn part<T: DeserializeOwned + Default>(sample: &mut Value, name: &str) -> T {
-    // OK as above.
+    // OK for the same reason.
     serde_json::from_value(sample[name].take()).unwrap_or_default()
 }
 
-// Counts only: the records hold personal data.
+// Shows only counts, because records contain personal data.
 debug_shows!(World, |it|
     users: it.users.len(),
     consignments: it.consignments.len(),

@@ -1,15 +1,15 @@
-//! A value together with the JSON that it was read from.
+//! A value together with its original JSON.
 
 use serde::de::DeserializeOwned;
 
 use super::misfit;
 use crate::error::{Error, ReplyParts, ServerErrors};
 
-/// A record, or a list of questions, as it was received: typed, and as the JSON text with the fields that this crate does not
-/// know. `Debug` shows neither.
+/// A record, or a list of questions, as received: typed, and as the JSON text including fields that this crate does not know.
+/// `Debug` hides both.
 ///
-/// From [`Call::received`](crate::Call::received) and [`Pager::received`](crate::Pager::received), for a program that keeps records
-/// elsewhere and must lose none of their fields.
+/// Returned by [`Call::received`](crate::Call::received) and [`Pager::received`](crate::Pager::received), for programs that
+/// store records elsewhere and must not lose any fields.
 ///
 /// ```
 /// # equipment::example(async {
@@ -42,7 +42,7 @@ impl<T> AsReceived<T> {
         Self { typed, json }
     }
 
-    /// The value as the call returns it otherwise.
+    /// The value, as the call otherwise returns it.
     pub fn typed(&self) -> &T {
         &self.typed
     }
@@ -52,20 +52,20 @@ impl<T> AsReceived<T> {
         &self.json
     }
 
-    /// The value, and the JSON.
+    /// Splits into the value and the JSON.
     pub fn into_parts(self) -> (T, String) {
         (self.typed, self.json.into())
     }
 
-    /// Reads the JSON as another type, for fields that this crate does not know. The lists of this crate in it may take as much
-    /// memory as those of a reply.
+    /// Decodes the JSON as another type, for fields that this crate does not know. This crate's lists in that type have the
+    /// same memory limit as in a reply.
     ///
     /// # Errors
     ///
-    /// [`Decode`](crate::ErrorKind::Decode) when the JSON does not fit the type.
+    /// [`Decode`](crate::ErrorKind::Decode) if the JSON does not fit the type.
     pub fn read<U: DeserializeOwned>(&self) -> Result<U, Error> {
         misfit::read(&self.json).map_err(|misfit| {
-            // Only the reply to a successful query is kept; data comes with 200 (spec 7.1).
+            // Only replies to successful queries are kept, and data comes with 200 (spec 7.1).
             let received = ReplyParts::status_only(200);
             Error::decode(
                 received,
@@ -77,5 +77,5 @@ impl<T> AsReceived<T> {
     }
 }
 
-// Records hold personal data.
+// Hides records, which contain personal data.
 debug_shows!(AsReceived<T>);

@@ -1,9 +1,9 @@
-//! The documents of this crate as data, written from `graphql/` by `tests/codegen`, and how one is fitted to a server.
+//! The documents of this crate as data, generated from `graphql/` by `tests/codegen`, and how they are adapted to a server.
 //!
-//! A server refuses a document as a whole when it selects one field that the server does not have. What our documents select
-//! beside the stated fields is public or assumed, and sources differ on where some of it is. So a document is sent without the
-//! fields, and with the place of the record, that an [`OperationProfile`] names. A refused query is adapted: the field that the
-//! refusal is about is left out as well, and its value is `None`. Changes are never adapted.
+//! A server refuses an entire document if it lacks one of the selected fields. Fields that our documents select in addition to
+//! the stated ones are public or assumed, and sources differ on where some of them are. Therefore, a document is sent without
+//! the fields, and with the record location, that an [`OperationProfile`] specifies. A refused query is adapted: the field that
+//! the refusal names is omitted too, and its value is `None`. Changes are never adapted.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use super::generated::DOCUMENTS;
 use crate::model::{Condition, ServerError};
 use crate::profile::OperationProfile;
 
-/// The field above the result of a change (spec 2.5).
+/// The field that wraps the result of a change (spec 2.5).
 pub(super) const DATA: &str = "data";
 
 /// Whether an operation reads or changes.
@@ -21,30 +21,30 @@ pub(crate) enum OperationKind {
     Mutation,
 }
 
-/// An operation of the interface (spec 4.1), with our document and the place where our types expect the record.
+/// An operation of the interface (spec 4.1), with our document and the expected location of the record.
 pub(crate) struct OperationDocument {
-    /// The document as it is sent where nothing differs and all variables have a value.
+    /// The document text if nothing is adapted and all variables are set.
     pub(crate) text: &'static str,
     pub(super) kind: OperationKind,
-    /// The name in our document.
+    /// The operation name in our document.
     pub(crate) operation: &'static str,
-    /// The name in the specification, which is that of the field; for a second document of an operation, its alias.
+    /// The name in the specification, which is the field name; for a second document of the same operation, its alias.
     pub(super) name: &'static str,
     pub(super) field: &'static str,
-    /// The variables with their types; each is the argument of its name.
+    /// The variables with their types. Each is passed as the argument of the same name.
     pub(super) variables: &'static [(&'static str, &'static str)],
-    /// The fields of the record, which is under `data` in the result of a change (spec 2.5).
+    /// The fields of the record, which is nested under `data` in the result of a change (spec 2.5).
     pub(super) record: &'static [Selection],
-    /// The members below `data` of the reply that lead to a list of records, of which each may be read alone; none for any
-    /// other record. Not the lists inside a record: one that has lost an answer would be saved without it.
+    /// The members below `data` of the reply that lead to a list of records that can be decoded individually; empty for any
+    /// other record. Excludes lists inside a record: saving a record with an answer missing would lose the answer.
     pub(super) list: &'static [&'static str],
 }
 
-/// A selected field, and what is selected of it.
+/// A selected field, and its sub-selections.
 pub(super) struct Selection(pub(super) &'static str, pub(super) &'static [Self]);
 
-/// Fields that are never left out: without them a list would end too early, an unregistered user pass for a registered
-/// one, an answer lose its question or row, or a question its conditions.
+/// Fields that are never omitted. Without them, a list would end too early, an unregistered user would look registered, an
+/// answer would lose its question or row, or a question its conditions.
 const REQUIRED: [&str; 16] = [
     "acceptableAnswers",
     "accounts",
@@ -64,7 +64,7 @@ const REQUIRED: [&str; 16] = [
     "value",
 ];
 
-/// Where the record of `userDetails` may be (spec 2.8 and 4.1), as a profile writes it.
+/// The possible locations of the record of `userDetails` (spec 2.8 and 4.1), in the notation of a profile.
 const USER_DETAILS_LOCATIONS: [&str; 4] = [
     "/userDetails",
     "/userDetails/data",
@@ -73,13 +73,13 @@ const USER_DETAILS_LOCATIONS: [&str; 4] = [
 ];
 
 impl OperationDocument {
-    /// The operation with our document; a document of the caller with the same name is not ours.
+    /// The operation with our document. Excludes the caller's own documents with the same name.
     pub(super) fn ours(operation: &str, text: &str) -> Option<&'static Self> {
         let is_ours = |known: &Self| known.text == text && known.operation == operation;
         DOCUMENTS.into_iter().find(|known| is_ours(known))
     }
 
-    /// The operation with this name, spelled as in the specification or as in our document.
+    /// Finds an operation by its name in the specification or in our document.
     pub(super) fn named(name: &str) -> Option<&'static Self> {
         let is_named = |known: &Self| known.name == name || known.operation == name;
         DOCUMENTS.into_iter().find(|known| is_named(known))
@@ -90,23 +90,23 @@ impl OperationDocument {
         DOCUMENTS.into_iter().map(|known| known.name)
     }
 
-    /// The record of a change is under `data` (spec 2.5).
+    /// Whether this is a change, with its record under `data` (spec 2.5).
     pub(super) fn is_change(&self) -> bool {
         self.kind == OperationKind::Mutation
     }
 
-    /// Whether `true` in place of the record is an answer: a deleted one needs no name.
+    /// Whether `true` instead of the record is a valid result: a deletion has no record to return.
     pub(super) fn deletes(&self) -> bool {
         self.name.starts_with("delete")
     }
 
-    /// The name of the id in the record: the first field of ours.
+    /// The name of the record's id: the first field of our selection.
     pub(super) fn id(&self) -> &'static str {
         self.record.first().map_or("", |first| first.0)
     }
 
-    /// The text for a server with this profile, and for variables of which these are set: a server that has another name for an
-    /// argument refuses only the calls that use it.
+    /// The text for a server with this profile, with only the variables that are set. A server with a different name for an
+    /// argument then refuses only the calls that use it.
     pub(super) fn render(
         &self,
         profile: &OperationProfile,
@@ -119,8 +119,8 @@ impl OperationDocument {
         self.write(profile, is_set, &mut |_, _| ()).into()
     }
 
-    /// As [`render`](Self::render); the function gets the path of each field of the record, and the offsets at which it and its
-    /// selections start.
+    /// Like [`render`](Self::render). Calls the function with the path of each field of the record, and the offsets of the
+    /// field and of its selections.
     fn write(
         &self,
         profile: &OperationProfile,
@@ -149,7 +149,7 @@ impl OperationDocument {
             &mut text,
             variables.map(|(name, _)| ["", name, ": $", name]),
         );
-        // The items of a list are selected as one is.
+        // List items are selected like a single record.
         let wrappers: Vec<&str> = members.filter(|name| !is_position(name)).collect();
         text.extend(wrappers.iter().flat_map(|name| [" { ", name]));
         let mut writer = Writer {
@@ -173,7 +173,7 @@ impl OperationDocument {
         ours.chain(pointer.split('/').skip(1))
     }
 
-    /// Checks what a profile says of this document.
+    /// Checks the profile's settings for this document.
     pub(super) fn check(&self, profile: &OperationProfile) -> Result<(), String> {
         for path in &profile.left_out {
             let mut fields = self.record;
@@ -195,15 +195,15 @@ impl OperationDocument {
         Err(format!("{pointer} has a part that is no name of a field"))
     }
 
-    /// Where the record is in a reply to this document, as a JSON pointer below its `data`; `None` where our types expect it.
+    /// The location of the record in a reply to this document, as a JSON pointer below `data`; `None` if it is where our types
+    /// expect it.
     pub(super) fn moved_to(&self, profile: &OperationProfile) -> Option<String> {
         let (_, wrappers) = profile.record_at.as_deref()?.get(1..)?.split_once('/')?;
         let is_expected = wrappers == DATA && (self.is_change() || self.name == "userDetails");
         (!is_expected).then(|| format!("/{}/{wrappers}", self.name))
     }
 
-    /// The profile with which to send this query again, after a server refused it with these errors; `None` when no other document
-    /// can help.
+    /// The profile for retrying this query, after a server refused it with these errors; `None` if no other document can help.
     pub(super) fn adapted(
         &self,
         refused: &OperationProfile,
@@ -224,7 +224,7 @@ impl OperationDocument {
         let mut left_out = refused.left_out.clone();
         left_out.extend(paths);
         left_out.sort();
-        // With a field go those below it.
+        // Omitting a field also omits those below it.
         left_out.dedup_by(|path, before| {
             let inside = path.strip_prefix(before.as_str());
             inside.is_some_and(|inside| inside.is_empty() || inside.starts_with('.'))
@@ -235,10 +235,10 @@ impl OperationDocument {
         })
     }
 
-    /// The field that an error is about; `None` if it is about anything else, or the field is required.
+    /// The field that an error refers to; `None` if the error has another cause, or the field is required.
     ///
-    /// The location identifies the field (spec 7.2 gives one for these errors); the message has to name it too. A place is the
-    /// path of a selected field from the record, and the offsets at which it and its selections start.
+    /// The location identifies the field (spec 7.2 shows one for these errors), and the message must name it too. Each place is
+    /// the path of a selected field within the record, with the offsets of the field and of its selections.
     fn refused_path(&self, places: &[(String, [usize; 2])], error: &ServerError) -> Option<String> {
         let offset = offset(error)?;
         let (path, _) = places.iter().find(|(_, starts)| starts.contains(&offset))?;
@@ -246,13 +246,13 @@ impl OperationDocument {
         (is_named && !self.is_required(path)).then(|| path.clone())
     }
 
-    /// The questions of a consignment may come without their children, as public queries read them. The tree may not.
+    /// The questions of a consignment may be read without their children, as in public queries. The question tree may not.
     fn is_required(&self, path: &str) -> bool {
         let name = name_of(path);
         REQUIRED.contains(&name) || (self.name == "questions" && name == "childQuestions")
     }
 
-    /// The query of the user details with the whole record at the next location.
+    /// The user details query with the complete record at the next location.
     fn next_location(&self, refused: &OperationProfile) -> Option<OperationProfile> {
         let here = refused.record_at.as_deref().unwrap_or("/userDetails");
         let mut next = USER_DETAILS_LOCATIONS.iter().skip_while(|at| **at != here);
@@ -264,10 +264,10 @@ impl OperationDocument {
     }
 }
 
-/// Writes selections without the fields that are left out.
+/// Writes selections, omitting some fields.
 struct Writer<'a> {
     text: String,
-    /// The path of the field that is being written.
+    /// The path of the current field.
     path: String,
     left_out: &'a [String],
     visit: &'a mut dyn FnMut(&str, [usize; 2]),
@@ -296,14 +296,14 @@ impl Writer<'_> {
             self.path.truncate(before.1);
         }
         if self.text.len() == before.0 {
-            // A selection must not be empty, and the type is always there.
+            // A selection must not be empty, and every type has this field.
             self.text.push_str(" __typename");
         }
         self.text.push_str(" }");
     }
 }
 
-/// Adds a list in brackets, unless it is empty.
+/// Adds a list in parentheses, unless it is empty.
 fn push_list<'a>(text: &mut String, items: impl Iterator<Item = [&'a str; 4]>) {
     let mut before = "(";
     for item in items {
@@ -325,17 +325,17 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(is_letter)
 }
 
-/// The last name of a path.
+/// The last name in a path.
 fn name_of(path: &str) -> &str {
     path.rsplit('.').next().unwrap_or(path)
 }
 
-/// Errors before execution. An error of execution has a path, and its field is there.
+/// Whether an error occurred before execution. Execution errors have a path, and their field exists.
 fn is_about_the_document(error: &ServerError) -> bool {
     error.condition() == Condition::SchemaMismatch && error.path().is_empty()
 }
 
-/// Our documents are written on one line.
+/// The column is the offset, because our documents have a single line.
 fn offset(error: &ServerError) -> Option<usize> {
     let mut places = error.raw().get("locations")?.as_array()?.iter();
     let place = places.find(|place| place["line"] == 1)?;
@@ -353,7 +353,7 @@ mod tests {
 
     const AS_OURS: fn() -> OperationProfile = OperationProfile::default;
 
-    /// The document of an operation, for a server with this profile.
+    /// The document of an operation for a server with this profile.
     fn rendered(name: &str, profile: &OperationProfile) -> String {
         let known = OperationDocument::named(name).unwrap();
         known.render(profile, &|_| true).into_owned()

@@ -1,7 +1,7 @@
 //! The envelope of a reply: data, errors, or both.
 //!
-//! A reply without errors whose data fits is read in one pass. For any other reply each part is read alone, so that no part
-//! hides another.
+//! A reply without errors and with matching data is decoded in one pass. For any other reply, each part is decoded separately,
+//! so that no part hides another.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -14,13 +14,13 @@ use super::unreadable::{RawList, part_of};
 use crate::error::{Error, ReplyParts, ServerErrors, json_fault};
 use crate::model::{Condition, ServerError, json_text, reply_memory};
 
-/// How many errors are kept: a server may repeat one for each record of a large request.
+/// The maximum number of errors to keep: a server may repeat one for each record of a large request.
 const KEPT_ERRORS: usize = 1_000;
 
-/// The longest body in which bytes are replaced that are not UTF-8.
+/// The longest body in which invalid UTF-8 is replaced.
 const LONGEST_LOSSY: usize = 1 << 20;
 
-/// A reply without errors. Null and an empty list are no errors; anything else ends the quick pass at once.
+/// A reply without errors. Null and an empty list mean no errors; anything else aborts the fast path immediately.
 #[derive(Deserialize)]
 struct Envelope<T> {
     data: Option<T>,
@@ -28,7 +28,7 @@ struct Envelope<T> {
     _errors: Option<[(); 0]>,
 }
 
-/// The parts of any reply. A duplicate is refused: it is ambiguous.
+/// The parts of any reply. Duplicates are refused, because they are ambiguous.
 #[derive(Deserialize)]
 struct Parts<'a> {
     #[serde(borrow)]
@@ -37,22 +37,21 @@ struct Parts<'a> {
     errors: Option<&'a RawValue>,
 }
 
-/// A reply as it was received.
+/// A reply as received.
 #[derive(Clone, Copy)]
 pub(super) struct RawReply<'a> {
     status: u16,
     media_type: Option<&'a str>,
     bytes: &'a [u8],
-    /// Of the interface only if it has an `errors` array.
+    /// Whether the body belongs to the interface only if it has an `errors` array.
     needs_errors: bool,
 }
 
 impl<'a> RawReply<'a> {
-    /// A reply that may be of the interface.
+    /// A reply that may belong to the interface.
     ///
-    /// Which bodies are of the interface is decided by media type, status and body together (GraphQL over HTTP, draft of
-    /// 2026-08): `application/graphql-response+json` on every status, `application/json` on 2xx, and on other statuses
-    /// only with an `errors` array.
+    /// Media type, status and body together decide (GraphQL over HTTP, draft of 2026-08): `application/graphql-response+json`
+    /// with any status, `application/json` with 2xx, and with other statuses only if there is an `errors` array.
     pub(super) fn new(status: u16, media_type: Option<&'a str>, bytes: &'a [u8]) -> Option<Self> {
         let success = (200..=299).contains(&status);
         let needs_errors = match media_type {
@@ -68,12 +67,12 @@ impl<'a> RawReply<'a> {
         })
     }
 
-    /// Reads a reply without errors in one pass; `None` when it has some, or does not fit.
+    /// Decodes a reply without errors in one pass; `None` if it has errors, or does not fit.
     pub(super) fn at_once<T: DeserializeOwned>(&self) -> Option<Result<Outcome<T>, Error>> {
         if self.needs_errors {
             return None;
         }
-        // UTF-8 is checked once for the body: serde_json would check each string.
+        // Checks UTF-8 once for the entire body, whereas serde_json would check each string.
         let text = object_text(std::str::from_utf8(self.bytes).ok()?)?;
         self.limited(|| {
             let Envelope { data, .. } = json_text::from_str(text).ok()?;
@@ -84,7 +83,7 @@ impl<'a> RawReply<'a> {
         })
     }
 
-    /// Reads each part of the reply alone, and the data as its text; `None` when it is not of the interface.
+    /// Decodes each part of the reply separately, and the data as text; `None` if the reply does not belong to the interface.
     pub(super) fn parts(&self) -> Option<Result<Outcome<&'a RawValue>, Error>> {
         let Ok(text) = std::str::from_utf8(self.bytes) else {
             return self.limited(|| self.not_utf8());
@@ -93,7 +92,7 @@ impl<'a> RawReply<'a> {
         self.limited(|| self.parts_of(text))
     }
 
-    /// Reads the reply within what it may take in memory.
+    /// Decodes the reply within the memory limit.
     fn limited<T>(
         &self,
         read: impl FnOnce() -> Option<Result<T, Error>>,
@@ -105,7 +104,7 @@ impl<'a> RawReply<'a> {
     }
 
     fn parts_of<'t>(&self, text: &'t str) -> Option<Result<Outcome<&'t RawValue>, Error>> {
-        // Raw texts, so that one number which no type can hold leaves the other parts readable.
+        // Uses raw texts, so that a number that does not fit any type does not affect the other parts.
         let parts: Parts<'t> = match json_text::from_str(text) {
             Ok(parts) => parts,
             Err(_) if self.needs_errors => return None,
@@ -131,14 +130,14 @@ impl<'a> RawReply<'a> {
         })
     }
 
-    /// The data beside errors, unless it holds nothing.
+    /// The data next to errors, unless it is empty.
     fn with_data<'t>(
         &self,
         data: &'t RawValue,
         errors: ServerErrors,
     ) -> Result<Outcome<&'t RawValue>, Error> {
         if !errors.first.is_empty() {
-            // A refused token may come with an empty list where a null is not allowed.
+            // A refused token may come with an empty list if null is not allowed.
             let is_refused_token = errors
                 .first
                 .iter()
@@ -151,8 +150,8 @@ impl<'a> RawReply<'a> {
         Ok(self.outcome(data, errors))
     }
 
-    /// The texts are not reliable any more; the errors of the server are still reported, unless the body is so long that copies of
-    /// it take too much memory.
+    /// The strings are unreliable. The server's errors are still reported, unless the body is so long that copying it would
+    /// take too much memory.
     fn not_utf8<T>(&self) -> Option<Result<T, Error>> {
         let detail = "the body is not UTF-8";
         if self.bytes.len() > LONGEST_LOSSY {
@@ -201,7 +200,7 @@ impl<'a> RawReply<'a> {
         Error::decode(self.received(data), path.to_owned(), detail, errors)
     }
 
-    /// The data of a reply that was read before: for errors only.
+    /// The data of a reply that was already decoded, for error reports.
     pub(super) fn data(&self) -> Option<Value> {
         let text = object_text(std::str::from_utf8(self.bytes).ok()?)?;
         part_of(text, &["data"]).map(reply_memory::value)
@@ -212,14 +211,14 @@ impl<'a> RawReply<'a> {
     }
 }
 
-/// The text without a byte order mark (RFC 8259 section 8.1), if it can be an object: pages and documents of other kinds
-/// are not read as broken JSON, whatever media type they claim.
+/// The text without a byte order mark (RFC 8259 section 8.1), if it may be an object. Web pages and other documents are not
+/// treated as broken JSON, whatever media type they claim.
 fn object_text(text: &str) -> Option<&str> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).trim_start();
     text.starts_with('{').then_some(text)
 }
 
-/// Nothing but nulls, or nothing at all.
+/// Whether the data consists of nulls only, or is empty.
 pub(super) fn is_void(data: &Value, empty_lists_too: bool) -> bool {
     match data {
         Value::Null => true,
@@ -229,7 +228,7 @@ pub(super) fn is_void(data: &Value, empty_lists_too: bool) -> bool {
     }
 }
 
-/// Reads each error alone. What is not a list is one error.
+/// Decodes each error separately. A value that is not a list becomes a single error.
 fn read_errors(raw: &RawValue) -> ServerErrors {
     let read = |raw: &RawValue| ServerError::from_value(reply_memory::value(raw.get()));
     match json_text::from_str::<RawList<'_, KEPT_ERRORS>>(raw.get()) {

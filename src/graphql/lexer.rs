@@ -1,27 +1,27 @@
-//! Reads the operations of a caller's GraphQL document and the variables they declare, as far as that goes without a schema.
+//! Finds the operations in a caller's GraphQL document and the variables they declare, as far as possible without a schema.
 //!
-//! GraphQL, October 2021, section 2. Selections are skipped, so a document that passes here may still be refused.
+//! Based on GraphQL, October 2021, section 2. Selections are skipped, so a server may still refuse a document accepted here.
 
 use super::OperationKind;
 
-/// An operation of a document.
+/// An operation in a document.
 #[derive(Debug, PartialEq)]
 pub(super) struct OperationDefinition<'a> {
-    /// `None` is a subscription.
+    /// `None` for a subscription.
     pub(super) kind: Option<OperationKind>,
     pub(super) name: Option<&'a str>,
     pub(super) variables: Vec<DeclaredVariable>,
 }
 
-/// A variable that an operation declares.
+/// A variable declared by an operation.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct DeclaredVariable {
     pub(super) name: String,
-    /// Not null, and without a default.
+    /// Non-null and without a default.
     pub(super) required: bool,
 }
 
-/// The operations of a document; `None` when it cannot be read.
+/// The operations in a document; `None` if it cannot be parsed.
 pub(super) fn operations(document: &str) -> Option<Vec<OperationDefinition<'_>>> {
     let tokens = tokens(document)?;
     let (mut rest, mut operations) = (tokens.as_slice(), Vec::new());
@@ -36,7 +36,7 @@ pub(super) fn operations(document: &str) -> Option<Vec<OperationDefinition<'_>>>
         let declared = after.get(usize::from(name.is_some())..)?;
         let (head, selections) = match *first {
             "{" => (&[][..], rest),
-            // A condition or a directive may have arguments, and those objects.
+            // A condition or a directive may have arguments with objects.
             _ => split_at_selections(declared)?,
         };
         rest = behind_bracket(selections)?;
@@ -51,7 +51,7 @@ pub(super) fn operations(document: &str) -> Option<Vec<OperationDefinition<'_>>>
     Some(operations)
 }
 
-/// What stands before the selections of a definition, and what begins with them.
+/// Splits a definition into the tokens before its selections, and those starting with them.
 fn split_at_selections<'t, 'a>(tokens: &'t [&'a str]) -> Option<(&'t [&'a str], &'t [&'a str])> {
     let mut rest = tokens;
     while *rest.first()? != "{" {
@@ -60,7 +60,7 @@ fn split_at_selections<'t, 'a>(tokens: &'t [&'a str]) -> Option<(&'t [&'a str], 
     tokens.split_at_checked(tokens.len() - rest.len())
 }
 
-/// What follows the first token, or the bracket that it opens.
+/// The tokens after the first one, or after the bracket that it opens.
 fn behind_bracket<'t, 'a>(tokens: &'t [&'a str]) -> Option<&'t [&'a str]> {
     let mut open = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
@@ -84,7 +84,7 @@ fn variables(head: &[&str]) -> Option<Vec<DeclaredVariable>> {
         return Some(Vec::new());
     }
     let inside = head.get(..head.len() - behind_bracket(head)?.len() - 1)?;
-    // No default and no directive of a declaration has a variable in it.
+    // Defaults and directives in a declaration contain no variables.
     let declared = inside.split(|token| *token == "$").skip(1);
     declared
         .map(|tokens| {
@@ -105,7 +105,7 @@ fn is_name(token: &str) -> bool {
     token.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
 }
 
-/// Names, numbers, texts and signs, all but what has no meaning; `None` for a text that is no document.
+/// Splits a text into names, numbers, strings and punctuators, without insignificant tokens; `None` if it is not a document.
 fn tokens(document: &str) -> Option<Vec<&str>> {
     let (mut rest, mut tokens) = (document, Vec::new());
     loop {
@@ -129,13 +129,13 @@ fn tokens(document: &str) -> Option<Vec<&str>> {
     }
 }
 
-/// How many letters, digits and these signs a text begins with.
+/// The length of the prefix that consists of letters, digits and these signs.
 fn length_of(text: &str, signs: &str) -> usize {
     let ends = |c: char| !c.is_ascii_alphanumeric() && !signs.contains(c);
     text.find(ends).unwrap_or(text.len())
 }
 
-/// The length of a text in quotes, or in three of them, at the start.
+/// The length of a quoted or triple-quoted string at the start.
 fn text_length(text: &str) -> Option<usize> {
     if let Some(inside) = text.strip_prefix("\"\"\"") {
         let (at, _) = inside

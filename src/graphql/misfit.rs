@@ -1,4 +1,4 @@
-//! Where JSON does not fit the type that it is read as.
+//! Finds where JSON does not fit the target type.
 
 use serde::de::{DeserializeOwned, IgnoredAny};
 
@@ -9,17 +9,17 @@ use crate::model::{Edge, Position, json_text, reply_memory};
 /// Where a text does not fit, and why.
 #[derive(Debug)]
 pub(crate) struct Misfit {
-    /// As `edges[3].node.heads`; empty where the text as a whole does not fit.
+    /// For example `edges[3].node.heads`; empty if the entire text does not fit.
     pub(crate) path: String,
     pub(crate) detail: &'static str,
 }
 
-/// Reads a text within what it may take in memory.
+/// Decodes a text within the memory limit.
 pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Misfit> {
     read_counted(text).map(|(value, _)| value)
 }
 
-/// As [`read`], with the number of null elements in lists.
+/// Like [`read`], with the number of null list elements.
 pub(super) fn read_counted<T: DeserializeOwned>(text: &str) -> Result<(T, usize), Misfit> {
     reply_memory::counted(text).map_err(|error| Misfit {
         path: path_of(text, &error),
@@ -52,7 +52,7 @@ mod tests {
 
     #[derive(Debug, Deserialize)]
     #[serde(rename_all = "camelCase")]
-    #[allow(dead_code)] // OK because where it fails is the question.
+    #[allow(dead_code)] // OK because only the position of the failure matters.
     struct Described {
         heads: u8,
         pics: Option<Vec<String>>,
@@ -80,7 +80,7 @@ mod tests {
             (r#"{"heads": 1, "pics": ["a", "b\"],[", 7]}"#, "pics[2]"),
             (r#"{"heads": 1, "pics": [ [], "b"]}"#, "pics[0]"),
             (r#"{"heads": 1, "pics": {}}"#, "pics"),
-            // A field that is missing is a fault of its object.
+            // A missing field is a fault of its object.
             (r#"{"pics": ["a"]}"#, ""),
             (r#"{"heads": 1, "heads": 2, "heads": "x"}"#, "heads"),
             (r#"{"heads": 1, "byName": {"a": [{}, 1]}}"#, "byName.a[0]"),

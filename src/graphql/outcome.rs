@@ -8,10 +8,10 @@ use crate::model::{
     ConsignmentId, ConsignmentNumber, SavedConsignment, SavedTemplate, ServerError, TemplateId,
 };
 
-/// The result of a call: the value, and the errors of the server beside it.
+/// The result of a call: the value, together with the server's errors.
 ///
-/// The server sends warnings beside data (spec 7.1: a 201 may carry them; 7.2: a missing answer is reported, and the
-/// record is saved). An empty declaration is even submitted so. Show the problems of a change to the user.
+/// The server may return warnings next to data (spec 7.1: with a 201; 7.2: it reports a missing answer and saves the record).
+/// Even an empty declaration is submitted this way. Show the problems of a change to the user.
 ///
 /// ```
 /// # equipment::example(async {
@@ -33,31 +33,31 @@ use crate::model::{
 #[must_use = "the problems that the server reports are in it"]
 #[non_exhaustive]
 pub struct Outcome<T> {
-    /// The value; the server may have problems with it all the same.
+    /// The value. The server may still have reported problems.
     pub value: T,
-    /// The errors of the server beside the value, at most the first 1,000; mostly empty.
+    /// The server's errors in addition to the value, at most the first 1,000; usually empty.
     pub problems: Vec<ServerError>,
     pub(crate) facts: ReplyFacts,
 }
 
-/// What is known of a reply beside its value and its errors.
+/// Data about a reply other than its value and its errors.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ReplyFacts {
-    /// The records of the list in the reply that could not be read.
+    /// The records of a list that could not be decoded.
     pub(crate) unreadable: Vec<Unreadable>,
-    /// How many errors are not kept.
+    /// The number of errors that were dropped.
     pub(super) omitted: usize,
     pub(super) nulls: usize,
     pub(super) status: u16,
-    /// How often the request was sent.
+    /// The number of times the request was sent.
     pub(crate) attempts: u32,
     pub(crate) request_id: Option<Box<str>>,
     pub(crate) elapsed: Duration,
-    /// Whether it is the outcome of a change, which then was carried out.
+    /// Whether this is the outcome of a change, which was then carried out.
     pub(super) change: bool,
 }
 
-/// What came of the same request twice is equal, though its id and the time it took differ.
+/// Replies to identical requests are equal, even though their ids and times differ.
 impl PartialEq for ReplyFacts {
     fn eq(&self, other: &Self) -> bool {
         self.unreadable == other.unreadable
@@ -70,43 +70,43 @@ impl PartialEq for ReplyFacts {
 }
 
 impl<T> Outcome<T> {
-    /// The value, and the [`problems`](Self::problems) that the server has with it.
+    /// Splits into the value and the server's [`problems`](Self::problems).
     pub fn into_parts(self) -> (T, Vec<ServerError>) {
         (self.value, self.problems)
     }
 
-    /// The HTTP status of the reply, such as 201 for a record that was created (spec 7.1).
+    /// The HTTP status of the reply, such as 201 for a created record (spec 7.1).
     pub fn http_status(&self) -> u16 {
         self.facts.status
     }
 
-    /// How often the request was sent: once, and again for each retry. 0 if the value comes from elsewhere.
+    /// The number of times the request was sent: one, plus the retries. 0 if the value did not need a request.
     pub fn attempts(&self) -> u32 {
         self.facts.attempts
     }
 
-    /// The id that the server gave the request, to be named to its support team (header `x-request-id` or `x-correlation-id`;
-    /// assumed).
+    /// The id that the server assigned to the request, to quote to its support team (header `x-request-id` or
+    /// `x-correlation-id`; assumed).
     pub fn request_id(&self) -> Option<&str> {
         self.facts.request_id.as_deref()
     }
 
-    /// The time from the call to the reply, waits and retries included.
+    /// The time from the call to the reply, including waits and retries.
     pub fn elapsed(&self) -> Duration {
         self.facts.elapsed
     }
 
-    /// How many elements of lists are null in the reply. They are left out of the value, but for those of a page with cursors, in
-    /// which they are places without a record. Records that could not be read are in [`unreadable`](Self::unreadable).
+    /// The number of null list elements in the reply. Nulls are dropped from lists. On pages with cursors they remain as edges
+    /// without a record. Records that could not be decoded are in [`unreadable`](Self::unreadable).
     pub fn nulls(&self) -> usize {
         self.facts.nulls
     }
 
-    /// The records of a list that could not be read, mostly none: they are left out, and the others are there. Only for the
-    /// lists of the operations of this crate: consignments, templates, comments, user mappings and eDECs.
+    /// The records of a list that could not be decoded; usually none. They are omitted, and the others are returned. Only for
+    /// the lists of this crate's operations: consignments, templates, comments, user mappings and eDECs.
     ///
-    /// Each is an error that [`UnreadableRecord`](crate::ErrorKind::UnreadableRecord), with the record as
-    /// [`raw_data`](Error::raw_data) and the [`json_path`](Error::json_path) at which it does not fit.
+    /// Each is an [`UnreadableRecord`](crate::ErrorKind::UnreadableRecord) error, with the record as
+    /// [`raw_data`](Error::raw_data) and the [`json_path`](Error::json_path) of the mismatch.
     ///
     /// ```
     /// # equipment::example(async {
@@ -122,14 +122,14 @@ impl<T> Outcome<T> {
         self.facts.unreadable.iter().map(|record| &record.error)
     }
 
-    /// The value, or an error if the server reported any or a record could not be read.
+    /// Returns the value, or an error if the server reported any problem or a record could not be decoded.
     ///
     /// # Errors
     ///
-    /// If there are problems, an error with them as its [`server_errors`](Error::server_errors), by their meaning of the kind
-    /// [`Rejected`](crate::ErrorKind::Rejected) or a closer one; a change is carried out all the same, and
-    /// [`may_have_applied`](Error::may_have_applied) is true. [`UnreadableRecord`](crate::ErrorKind::UnreadableRecord) with
-    /// the first of them.
+    /// If there are problems, an error with them as its [`server_errors`](Error::server_errors), of the kind
+    /// [`Rejected`](crate::ErrorKind::Rejected) or a more specific one. In that case a change was carried out anyway, and
+    /// [`may_have_applied`](Error::may_have_applied) is true. Otherwise
+    /// [`UnreadableRecord`](crate::ErrorKind::UnreadableRecord), for the first such record.
     pub fn strict(self) -> Result<T, Error> {
         if !self.problems.is_empty() {
             return Err(rejected(self.problems, &self.facts));
@@ -140,7 +140,7 @@ impl<T> Outcome<T> {
         }
     }
 
-    /// The same with another value, made from this one.
+    /// Maps the value.
     ///
     /// ```
     /// # equipment::example(async {
@@ -155,7 +155,7 @@ impl<T> Outcome<T> {
         rest.with(change(value))
     }
 
-    /// Takes a part of the value.
+    /// Extracts a part of the value.
     pub(crate) fn part<U>(self, part: impl FnOnce(T) -> Option<U>) -> Result<Outcome<U>, Error> {
         let (value, rest) = self.split();
         match part(value) {
@@ -164,7 +164,7 @@ impl<T> Outcome<T> {
         }
     }
 
-    /// The value, and everything else.
+    /// Splits into the value and everything else.
     pub(super) fn split(self) -> (T, Outcome<()>) {
         let (value, problems, facts) = ((), self.problems, self.facts);
         let rest = Outcome {
@@ -181,13 +181,13 @@ impl Outcome<SavedConsignment> {
     ///
     /// # Errors
     ///
-    /// [`Protocol`](crate::ErrorKind::Protocol) if the reply has none: the change was carried out all the same.
+    /// [`Protocol`](crate::ErrorKind::Protocol) if the reply has none; the change was carried out anyway.
     pub fn id(&self) -> Result<ConsignmentId, Error> {
         let id = self.value.id.clone();
         id.ok_or_else(|| self.unnamed("id"))
     }
 
-    /// The number of the record, for people and for the next save of it.
+    /// The number of the record, for users and for its next save.
     ///
     /// ```
     /// # equipment::example(async {
@@ -216,7 +216,7 @@ impl Outcome<SavedTemplate> {
     ///
     /// # Errors
     ///
-    /// [`Protocol`](crate::ErrorKind::Protocol) if the reply has none: the change was carried out all the same.
+    /// [`Protocol`](crate::ErrorKind::Protocol) if the reply has none; the change was carried out anyway.
     pub fn id(&self) -> Result<TemplateId, Error> {
         let id = self.value.id.clone();
         id.ok_or_else(|| self.unnamed("id"))
@@ -234,7 +234,7 @@ impl Outcome<SavedTemplate> {
 }
 
 impl<T> Outcome<T> {
-    /// The error of a reply whose record lacks a name by which the service knows it.
+    /// The error for a record without the name that identifies it to the service.
     fn unnamed(&self, name: &str) -> Error {
         let error = Error::protocol(format!("the record of the reply has no {name}"));
         let received = ReplyParts::status_only(self.facts.status);
@@ -246,7 +246,7 @@ impl<T> Outcome<T> {
 }
 
 impl<T> Outcome<Option<T>> {
-    /// The outcome of a query that the service answered with null and no error beside it, if the error says that.
+    /// The outcome of a query to which the service replied with null and no error, if this error stands for that.
     pub(crate) fn of_null(error: &Error) -> Option<Self> {
         let is_null = error.case() == ErrorCase::NoRecord;
         (is_null && !error.may_have_applied()).then(|| Self {
@@ -262,7 +262,7 @@ impl<T> Outcome<Option<T>> {
 }
 
 impl Outcome<()> {
-    /// The outcome with another value.
+    /// Replaces the value.
     pub(super) fn with<T>(self, value: T) -> Outcome<T> {
         let (problems, facts) = (self.problems, self.facts);
         Outcome {

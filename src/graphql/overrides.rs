@@ -1,4 +1,4 @@
-//! What a profile says of operations: documents that replace ours, and how ours are fitted to a live schema that differs.
+//! The operation settings of a profile: documents that replace ours, and adaptations of ours to a live schema that differs.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
@@ -12,12 +12,12 @@ use crate::error::Error;
 use crate::locked::lock;
 use crate::profile::{OperationProfile, ServiceProfile};
 
-/// The documents that a client sends instead of ours, and how it fits ours to the server.
+/// The documents that a client sends instead of ours, and the adaptations of ours to the server.
 #[derive(Default)]
 pub(crate) struct Overrides {
-    /// The documents of the caller, by the name of our operation.
+    /// The caller's documents, by the name of our operation.
     given: HashMap<&'static str, Override>,
-    /// What differs from our documents, as the profile says and as the server has refused them since.
+    /// The differences from our documents, from the profile and from later refusals by the server.
     fitted: Mutex<BTreeMap<&'static str, Arc<OperationProfile>>>,
 }
 
@@ -26,15 +26,15 @@ pub(super) struct Override {
     pub(super) document: String,
     pub(super) operation: Option<String>,
     declared: Vec<DeclaredVariable>,
-    /// Where the record is, if not where our document has it.
+    /// The location of the record, if it differs from our document.
     pub(super) record_at: Option<Arc<str>>,
 }
 
-/// The variable that our documents have for the record of a save or a comment.
+/// The variable for the record of a save or a comment in our documents.
 const INPUT: &str = "input";
 
 impl Overrides {
-    /// Checks what a profile says of operations, as far as that goes without the live schema.
+    /// Checks the profile's operation settings, as far as possible without the live schema.
     pub(crate) fn new(profile: &ServiceProfile) -> Result<Self, Error> {
         let mut overrides = Self::default();
         for (name, entry) in &profile.operations {
@@ -75,23 +75,23 @@ impl Overrides {
         Ok(())
     }
 
-    /// The document of the caller for an operation.
+    /// The caller's document for an operation.
     pub(super) fn of(&self, known: &OperationDocument) -> Option<&Override> {
         self.given.get(known.name)
     }
 
-    /// What differs from our document of an operation, if anything does.
+    /// The differences from our document of an operation, if any.
     pub(super) fn fitted(&self, known: &OperationDocument) -> Arc<OperationProfile> {
         let fitted = lock(&self.fitted).get(known.name).cloned();
         fitted.unwrap_or_default()
     }
 
-    /// Whether the document of an operation is the caller's.
+    /// Whether the caller replaced the document of an operation.
     pub(crate) fn has(&self, operation: &str) -> bool {
         self.given.contains_key(operation)
     }
 
-    /// Sends what the server has accepted from now on; returns the fields that it leaves out.
+    /// Keeps an adaptation that the server accepted for later requests. Returns the omitted fields.
     pub(crate) fn remember(&self, accepted: &Encoded) -> Vec<String> {
         let Some(known) = accepted.adaptable else {
             return Vec::new();
@@ -102,13 +102,13 @@ impl Overrides {
         paths.map(|path| format!("{}.{path}", known.name)).collect()
     }
 
-    /// The fields that the document of an operation leaves out.
+    /// The fields that the document of an operation omits.
     pub(crate) fn left_out(&self, operation: &str) -> Vec<String> {
         let fitted = lock(&self.fitted).get(operation).cloned();
         fitted.map_or_else(Vec::new, |fitted| fitted.left_out.clone())
     }
 
-    /// What differs from our documents, by the name of the operation.
+    /// The differences from our documents, by operation name.
     pub(crate) fn fitted_operations(&self) -> Vec<(&'static str, OperationProfile)> {
         let fitted = lock(&self.fitted);
         let differs = |fitted: &OperationProfile| *fitted != OperationProfile::default();
@@ -121,7 +121,7 @@ impl Overrides {
 
 type Checked = (Option<String>, Vec<DeclaredVariable>);
 
-/// The name of the one operation, and the variables it declares.
+/// The name of the single operation, and the variables it declares.
 fn check(known: &OperationDocument, document: &str) -> Result<Checked, String> {
     let mut found = operations(document).ok_or("it is not a GraphQL document")?;
     let count = found.len();
@@ -139,7 +139,7 @@ fn check(known: &OperationDocument, document: &str) -> Result<Checked, String> {
         match ours(name) {
             Some((_, ty)) if ty.ends_with('!') => {}
             Some(_) => return Err(format!("it requires ${name}, which is not always sent")),
-            // It may be a field of the input, which each call decides.
+            // It may be a field of the input, which differs between calls.
             None if ours(INPUT).is_some() => {}
             None => return Err(format!("it requires ${name}, which is never sent")),
         }
@@ -148,8 +148,8 @@ fn check(known: &OperationDocument, document: &str) -> Result<Checked, String> {
 }
 
 impl Override {
-    /// The variables that the document declares: ours, and the fields of `input` among them. One that has a value and is not
-    /// declared is an error: a filter or a field that is left out silently would give wrong records.
+    /// The variables that the document declares: ours, and the fields of `input`. A variable with a value must be declared:
+    /// silently omitting a filter or a field would give wrong records.
     pub(super) fn variables<'v>(
         &self,
         mut given: RawVariables<'v>,
@@ -161,12 +161,12 @@ impl Override {
         };
         let takes_input = self.declares(INPUT);
         let input = given.get(INPUT).map(|input| input.get());
-        // What is no object has no fields.
+        // A value other than an object has no fields.
         let input = input.and_then(|input| serde_json::from_str::<RawVariables>(input).ok());
         let input = input.unwrap_or_default();
         if !input.is_empty() && !takes_input {
             given.remove(INPUT);
-            // A null clears the field, so it is a value.
+            // Null counts as a value, because it clears the field.
             if let Some(name) = input.keys().find(|name| !self.declares(name)) {
                 return Err(undeclared(name));
             }

@@ -1,4 +1,4 @@
-//! Reads the reply to an operation, with what the operation adds: its kind, its list, where its record is.
+//! Decodes the reply to an operation, considering its kind, its list, and the location of its record.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,36 +17,36 @@ use crate::error::{Error, mark_no_record_named};
 use crate::model::json_path::joined;
 use crate::model::{Condition, PageInfo, ServerError, json_text, reply_memory};
 
-/// What the value of a call is read from.
+/// The part of the reply that contains the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ValueIn {
     /// All of the data.
     Data,
-    /// The field of the operation, and of a change the record in it.
+    /// The field of the operation; for a change, the record in it.
     Record,
 }
 
-/// The value of a reply, and its JSON if it was requested.
+/// The value of a reply, and its JSON if requested.
 type Decoded<T> = Result<(Outcome<T>, Option<Box<str>>), Error>;
 
 /// The record of an operation in the data of a reply.
 struct FoundRecord<'a> {
-    /// As it was received.
+    /// The JSON as received.
     received: &'a str,
-    /// As our types read it; null where there is none.
+    /// The JSON for our types; null if there is no record.
     json: &'a str,
     has_id: bool,
-    /// What leads to it below the data.
+    /// The members that lead to it below the data.
     members: Vec<Cow<'static, str>>,
 }
 
 impl FoundRecord<'_> {
-    /// Whether our types find it in the data as it was received.
+    /// Whether our types find the record in the data as received.
     fn is_at(&self, expected: &[&str]) -> bool {
         std::ptr::eq(self.json, self.received) && self.members == expected
     }
 
-    /// Where it was received, below the data.
+    /// The path at which it was received, below the data.
     fn path(&self) -> String {
         self.members.iter().fold(String::new(), |path, name| {
             let index = name.parse::<usize>();
@@ -57,10 +57,11 @@ impl FoundRecord<'_> {
 }
 
 impl Encoded {
-    /// Reads the reply, and takes a part of its data; `None` is a body that is not of the interface. With `keep` comes the JSON of
-    /// the value.
+    /// Decodes the reply and extracts a part of its data; `None` if the body does not belong to the interface. With `keep`,
+    /// also returns the JSON of the value.
     ///
-    /// A change whose reply has neither a record nor errors is an error: whether it was made is not known.
+    /// A change with a reply that has neither a record nor errors is an error, because it is unknown whether the change was
+    /// carried out.
     pub(crate) fn decode<D: DeserializeOwned, T>(
         &self,
         status: u16,
@@ -70,8 +71,8 @@ impl Encoded {
         keep: Option<ValueIn>,
     ) -> Option<Decoded<T>> {
         let reply = RawReply::new(status, media_type, body)?;
-        // The record of a change is small, and has to be looked for. Into the type of the caller without a `Value` between them,
-        // which would lose digits.
+        // The record of a change is small, and has to be located. Decodes straight into the caller's type, because an
+        // intermediate `Value` would lose digits.
         let is_plain = !self.is_change() && self.moved.is_none() && keep.is_none();
         let read = match is_plain.then(|| reply.at_once()).flatten() {
             Some(read) => read.map(|outcome| (outcome, None)),
@@ -82,7 +83,7 @@ impl Encoded {
         let taken = read.and_then(|(outcome, json)| {
             let outcome = outcome.part(part).map_err(|error| match status {
                 200..=299 => error.with_received(reply.received(reply.data())),
-                // Data without the record is final, and one of these statuses would make it retryable.
+                // Data without the record is final, but one of these statuses would make the error retryable.
                 _ => error,
             });
             Ok((self.completed(outcome?), json))
@@ -101,7 +102,7 @@ impl Encoded {
         self.kind == OperationKind::Mutation
     }
 
-    /// Reads the data, with the record where the type expects it.
+    /// Decodes the data, with the record moved to where the type expects it.
     fn read_value<T: DeserializeOwned>(
         &self,
         outcome: Outcome<&RawValue>,
@@ -165,7 +166,7 @@ impl Encoded {
         Err(reply.unreadable(&path, detail, rest.errors(), raw_data()))
     }
 
-    /// The members that lead to the record where our types expect it; none in a document of the caller.
+    /// The members that lead to the record where our types expect it; empty for the caller's documents.
     fn expected_path(&self) -> Vec<&'static str> {
         let names = self
             .known
@@ -173,10 +174,10 @@ impl Encoded {
         names.into_iter().flatten().flatten().collect()
     }
 
-    /// The record of a change of ours, or one that the profile has elsewhere.
+    /// The record of one of our changes, or a record that the profile locates elsewhere.
     ///
-    /// The result of a change is under `data` (spec 2.5) or, when it plainly is a record, without that wrapper. What was deleted
-    /// has no record where the server only agrees; any other plain value is no answer.
+    /// The result of a change is nested under `data` (spec 2.5), or not nested if it clearly is a record. A deletion may merely
+    /// be confirmed, without a record. Any other plain value is not a valid result.
     fn record<'a>(&self, data: &'a str) -> Option<FoundRecord<'a>> {
         let known = self.known?;
         let is_change = known.is_change();
@@ -199,7 +200,7 @@ impl Encoded {
         let has_id = of_change(received, known.id()).is_some_and(can_be_id);
         let is_record = !is_change || inside.is_some() || self.moved.is_some() || has_id;
         let json = match received {
-            // Not nothing, and no field of a record.
+            // A placeholder that is neither null nor a field of a record.
             "true" if known.deletes() => r#"{"deleted":true}"#,
             "false" if known.deletes() => NULL,
             _ if is_record => received,
@@ -213,8 +214,8 @@ impl Encoded {
         })
     }
 
-    /// Adds facts of the request: whether it was a change, whether it named a record, and the operation in the
-    /// errors of records.
+    /// Adds data about the request: whether it was a change, whether it named a record, and the operation in the errors of
+    /// records.
     fn completed<T>(&self, mut outcome: Outcome<T>) -> Outcome<T> {
         outcome.facts.change = self.is_change();
         for record in &mut outcome.facts.unreadable {
@@ -227,7 +228,7 @@ impl Encoded {
         outcome
     }
 
-    /// Whether the id or the number of a record is in the variables, or in an input among them.
+    /// Whether the variables, or an input among them, contain the id or number of a record.
     fn names_record(&self) -> bool {
         type Members<'a> = BTreeMap<String, &'a RawValue>;
 
@@ -253,27 +254,27 @@ impl Encoded {
 
 const NULL: &str = "null";
 
-/// A name of a JSON pointer (RFC 6901 section 4).
+/// Unescapes a name in a JSON pointer (RFC 6901 section 4).
 fn unescaped(name: &str) -> String {
     name.replace("~1", "/").replace("~0", "~")
 }
 
-/// Whether the JSON of a value can be an id.
+/// Whether a JSON value can be an id.
 fn can_be_id(json: &str) -> bool {
     json.starts_with(|c: char| c == '-' || c.is_ascii_digit())
         || (json.starts_with('"') && json != "\"\"")
 }
 
-/// `id`, `number`, `consignmentNumber` and the like; an account is no record.
+/// Matches `id`, `number`, `consignmentNumber` and similar names. Account ids do not identify a record.
 fn is_name_of_id(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     (name.ends_with("id") && !name.ends_with("accountid")) || name.ends_with("number")
 }
 
-/// How much of a body is looked at: in our documents `pageInfo` comes before the records.
+/// The length of the prefix to scan: in our documents, `pageInfo` comes before the records.
 pub(crate) const BEGINNING: usize = 4_096;
 
-/// Reads `pageInfo` as soon as it is complete. It is a hint: the decoded page has the last word.
+/// Decodes `pageInfo` as soon as it is complete. It is a hint: the decoded page is authoritative.
 pub(crate) fn early_page_info(body: &[u8]) -> Option<PageInfo> {
     const KEY: &[u8] = b"\"pageInfo\"";
     let body = body.get(..BEGINNING).unwrap_or(body);

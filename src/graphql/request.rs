@@ -15,28 +15,28 @@ use super::overrides::Overrides;
 use crate::error::Error;
 use crate::profile::OperationProfile;
 
-/// Room for the variables of most calls, in bytes: a consignment with some forty answers. A text that outgrows its memory
-/// is copied.
+/// The initial capacity for variables, in bytes: sufficient for most calls, such as a consignment with some forty answers.
+/// Growing beyond it copies the text.
 const VARIABLES: usize = 2_560;
 
-/// An operation, ready to be sent any number of times.
+/// An operation that can be sent any number of times.
 #[derive(Clone)]
 pub(crate) struct Encoded {
-    /// The name in the specification, or in the document of the caller.
+    /// The name in the specification, or in the caller's document.
     pub(crate) operation: Cow<'static, str>,
     pub(crate) kind: OperationKind,
     pub(crate) body: Bytes,
-    /// The operation of this crate that it is.
+    /// The operation of this crate, if it is one.
     pub(super) known: Option<&'static OperationDocument>,
-    /// Where the profile has the record: a JSON pointer.
+    /// The location of the record in the profile: a JSON pointer.
     pub(super) moved: Option<Arc<str>>,
-    /// A query of this crate, whose document may be adapted to the server.
+    /// Set for a query of this crate with a document that may be adapted to the server.
     pub(super) adaptable: Option<&'static OperationDocument>,
-    /// What differs from our document, if anything does.
+    /// The differences from our document, if any.
     pub(super) fitted: Arc<OperationProfile>,
 }
 
-/// The JSON body of a request. No further members: the GraphQL over HTTP draft forbids them.
+/// The JSON body of a request. Has no further members, because the GraphQL over HTTP draft forbids them.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct RequestBody<'a, V> {
@@ -55,7 +55,7 @@ impl<V: Serialize> RequestBody<'_, V> {
     }
 }
 
-/// Encodes an operation, with the caller's document where there is one.
+/// Encodes an operation, with the caller's document if there is one.
 pub(crate) fn encode<Q: TypedOperation>(
     variables: Q::Variables,
     overrides: &Overrides,
@@ -119,7 +119,7 @@ pub(crate) fn encode_operation(
 }
 
 impl Encoded {
-    /// The query with another document, after the server refused this one; `None` when no other document can help.
+    /// The query with another document, after the server refused this one; `None` if no other document can help.
     pub(crate) fn adapted(&self, error: &Error) -> Option<Self> {
         let known = self.adaptable.filter(|_| error.has_errors_only())?;
         let mut body: RequestBody<'_, RawVariables<'_>> =
@@ -157,14 +157,14 @@ pub(crate) fn encode_document(
     })
 }
 
-/// The variables by name, each as its JSON: what was signed is sent as it is.
+/// The variables by name, each as raw JSON: signed data is sent verbatim.
 pub(super) type RawVariables<'a> = BTreeMap<String, &'a RawValue>;
 
 fn object(variables: &str) -> Result<RawVariables<'_>, Error> {
     serde_json::from_str(variables).map_err(|_| Error::config("the variables are not an object"))
 }
 
-/// What a type says about its value, such as the name that an update lacks, is the whole message.
+/// A message from the type about its value, such as the name missing in an update, is used unchanged.
 fn not_json(source: serde_json::Error) -> Error {
     if source.is_data() {
         return Error::config(source.to_string());
@@ -172,7 +172,7 @@ fn not_json(source: serde_json::Error) -> Error {
     Error::config(format!("the variables cannot be written as JSON: {source}"))
 }
 
-/// Reads from the document whether the named operation changes anything; in doubt it does, and is not sent twice.
+/// Determines from the document whether the named operation is a change. If in doubt it is, and is not retried.
 fn kind_of(document: &str, operation_name: &str) -> OperationKind {
     let operations = operations(document).unwrap_or_default();
     let mut named = operations
@@ -201,7 +201,7 @@ mod tests {
             ("query Read($a: Int) { a }", "Read", OperationKind::Query),
             ("{ a }", "", OperationKind::Mutation),
             (noted, "Write", OperationKind::Mutation),
-            // No operation has this name.
+            // There is no operation with this name.
             ("fragment query on T { a }", "on", OperationKind::Mutation),
             (quoted, "Read", OperationKind::Query),
             (twice, "Twice", OperationKind::Mutation),

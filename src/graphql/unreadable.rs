@@ -1,7 +1,7 @@
-//! Reads a list of records one by one, for a reply that cannot be read as a whole.
+//! Decodes a list record by record, for a reply that cannot be decoded as a whole.
 //!
-//! A reply is decoded in one pass. Only where that fails, and only in the list that the operation is about, each record is
-//! decoded alone: one that does not fit becomes an error with its JSON, and null replaces it.
+//! A reply is decoded in one pass. If that fails, the records of the operation's main list are decoded separately: each
+//! mismatching record becomes an error with its JSON, and is replaced by null.
 
 use std::fmt;
 use std::ops::Range;
@@ -14,24 +14,24 @@ use super::misfit::{self, Misfit, unreadable_record};
 use crate::error::Error;
 use crate::model::{BorrowedText, json_text, reply_memory};
 
-/// More unreadable records than this in one reply are a difference of the schema: the reply as a whole is unreadable.
+/// With more unreadable records than this, the schema itself must differ, so the entire reply counts as unreadable.
 const MAX_UNREADABLE: usize = 1_000;
 
-/// What surrounds the list is decoded once for each record. Where that is more than this many times the text, and more
-/// than so many bytes, the reply as a whole is unreadable: the work must not grow faster than the reply.
+/// The text around the list is decoded once per record. If that amounts to more than this multiple of the text, and to more
+/// than this many bytes, the entire reply counts as unreadable, so that the work stays proportional to the reply.
 const WORK: (usize, usize) = (16, 4 << 20);
 
-/// A record of a list that could not be read.
+/// A record of a list that could not be decoded.
 #[derive(Clone, Debug)]
 pub(crate) struct Unreadable {
-    /// The position in the list as it was received, from 0.
+    /// The position in the list as received, starting at 0.
     pub(crate) index: usize,
-    /// Where the record does not fit, with its JSON.
+    /// The location of the mismatch, with the JSON of the record.
     pub(crate) error: Error,
 }
 
 impl Unreadable {
-    /// Sets how often the request was sent.
+    /// Sets the number of times the request was sent.
     pub(crate) fn note_attempts(records: &mut [Self], attempts: u32) {
         for record in records {
             record.error = record.error.clone().with_attempts(attempts);
@@ -47,16 +47,16 @@ impl PartialEq for Unreadable {
     }
 }
 
-/// A text in which null replaces each record that cannot be read.
+/// A text with null in place of each unreadable record.
 pub(crate) struct SalvagedList {
     pub(crate) text: String,
     pub(crate) unreadable: Vec<Unreadable>,
 }
 
-/// Replaces the records that do not fit into a `T` by null. `list` names the members that lead to the list, `at` is its JSON
-/// path in the reply.
+/// Replaces records that do not fit a `T` with null. `list` names the members that lead to the list, `at` is its JSON path in
+/// the reply.
 ///
-/// `None` when the list is not there, or when something else in the text does not fit.
+/// `None` if there is no such list, or if another part of the text does not fit.
 pub(crate) fn salvage_list<T: DeserializeOwned>(
     text: &str,
     at: &str,
@@ -75,7 +75,7 @@ fn salvage<T: DeserializeOwned>(
     let range = range_of(text, list)?;
     let (before, after) = (text.get(..range.start)?, text.get(range.end..)?);
     let around = |records: &str| format!("{before}[{records}]{after}");
-    // Without records it must fit, or the fault is elsewhere.
+    // Without records it must fit, otherwise the fault is elsewhere.
     reply_memory::from_str::<T>(&around("")).ok()?;
     let records: RawList<'_, { usize::MAX }> = json_text::from_str(text.get(range)?).ok()?;
     let records = records.first;
@@ -103,7 +103,7 @@ fn salvage<T: DeserializeOwned>(
     (!unreadable.is_empty()).then_some(SalvagedList { text, unreadable })
 }
 
-/// The texts of the first elements of a list, null too, and how many more there are.
+/// The texts of the first elements of a list, including nulls, and the number of remaining elements.
 pub(super) struct RawList<'a, const KEPT: usize> {
     pub(super) first: Vec<&'a RawValue>,
     pub(super) omitted: usize,
@@ -138,15 +138,15 @@ impl<'de, const KEPT: usize> Deserialize<'de> for RawList<'de, KEPT> {
     }
 }
 
-/// Where the list is in the text.
+/// The position of the list in the text.
 fn range_of(text: &str, list: &[&str]) -> Option<Range<usize>> {
     let part = part_of(text, list)?;
-    // `part` is a slice of `text`, so this is its distance from the start.
+    // `part` is a slice of `text`, so this is its offset.
     let start = part.as_ptr().addr() - text.as_ptr().addr();
     Some(start..start + part.len())
 }
 
-/// The part of a text to which these members lead, or positions in lists.
+/// The part of a text at this path of members and list positions.
 pub(super) fn part_of<'a>(text: &'a str, members: &[impl AsRef<str>]) -> Option<&'a str> {
     let mut part = text;
     for name in members {
@@ -157,7 +157,7 @@ pub(super) fn part_of<'a>(text: &'a str, members: &[impl AsRef<str>]) -> Option<
     Some(part)
 }
 
-/// Reads one member of an object or element of a list, and keeps nothing of the others.
+/// Decodes one member of an object or element of a list, and skips the others.
 struct MemberSeed<'n>(&'n str);
 
 impl<'de> DeserializeSeed<'de> for MemberSeed<'_> {
@@ -180,7 +180,7 @@ impl<'de> Visitor<'de> for MemberSeed<'_> {
         while let Some(name) = map.next_key::<&RawValue>()? {
             let quoted = name.get();
             let is_named = match quoted.trim_matches('"') {
-                // A name that is no text is another one.
+                // A name that is not a string does not match.
                 escaped if escaped.contains('\\') => {
                     json_text::from_str(quoted).is_ok_and(|BorrowedText(name)| name == self.0)
                 }
@@ -245,7 +245,7 @@ mod tests {
         assert_eq!(at(0), (1, "data.page.edges[1].node.heads"));
         assert_eq!(at(1), (3, "data.page.edges[3].node.heads"));
         assert_eq!(at(2), (4, "data.page.edges[4]"));
-        // No `Value` holds the number.
+        // A `Value` cannot represent this number.
         let text = found[1].error.raw_data().unwrap().as_str().unwrap();
         assert!(text.contains("1e999"));
         assert_eq!(found[1].error.resume_from().unwrap().cursor(), Some("c"));
@@ -274,7 +274,7 @@ mod tests {
         let most = salvaged(&all(MAX_UNREADABLE)).unwrap().unreadable;
         assert_eq!(most.len(), MAX_UNREADABLE);
         assert!(salvaged(&all(MAX_UNREADABLE + 1)).is_none());
-        // As many bytes around the list as in it: each record would cost all of them.
+        // The list and the text around it have the same size, and decoding each record would scan all of that text.
         let long = "x".repeat(50_000);
         let list = |count: usize| vec!["{}"; count].join(",");
         for (count, fits) in [(10, true), (20_000, false)] {

@@ -1,4 +1,4 @@
-//! The connections of the browser, and of other programs.
+//! Connections to the listener, from the browser and from other programs.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -21,13 +21,13 @@ use crate::auth::BoxFuture;
 use crate::secret::Secret;
 use crate::transport::Clock;
 
-/// Codes and states are short; browsers send a few hundred bytes of headers beside them.
+/// Codes and states are short, and browsers add a few hundred bytes of headers.
 const MAX_HEAD_BYTES: usize = 16 * 1_024;
 
-/// A browser sends its request at once, or opens a connection ahead of time and leaves it silent.
+/// Browsers send the request immediately, or open a connection in advance and leave it idle.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long the page of a login is shown again: browsers ask twice, such as for a preview, a restored tab or a reload.
+/// How long the final page is served again: browsers repeat the request, for example for a preview, a restored tab or a reload.
 const REPEATED: Duration = Duration::from_secs(5);
 
 /// More connections than any browser opens to one host.
@@ -40,7 +40,7 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> BrowserStream for S {}
 
 type AcceptedStream = BoxFuture<'static, io::Result<Box<dyn BrowserStream>>>;
 
-/// What comes before the request on an accepted connection: nothing, or the handshake of TLS.
+/// The step before the request on an accepted connection: nothing, or a TLS handshake.
 #[derive(Clone)]
 pub(super) struct Handshake(Arc<dyn Fn(TcpStream) -> AcceptedStream + Send + Sync>);
 
@@ -52,7 +52,7 @@ impl Handshake {
         Self(Arc::new(accept))
     }
 
-    /// None: plain HTTP.
+    /// No handshake: plain HTTP.
     pub(super) fn plain() -> Self {
         Self(Arc::new(|stream| {
             Box::pin(async { Ok(Box::new(stream) as _) })
@@ -62,13 +62,13 @@ impl Handshake {
 
 debug_shows!(Handshake);
 
-/// A request for the callback address, with its connection.
+/// A request to the callback address, with its connection.
 pub(super) struct Callback {
     pub(super) stream: Box<dyn BrowserStream>,
     pub(super) query: Secret,
 }
 
-/// Where the browser finds the listener.
+/// The address where the browser finds the listener.
 pub(super) struct ListenAddress {
     pub(super) sockets: Sockets,
     pub(super) handshake: Handshake,
@@ -76,7 +76,7 @@ pub(super) struct ListenAddress {
     pub(super) clock: Clock,
 }
 
-/// The address of a listener, and the connections to it.
+/// A listener's address and its open connections.
 pub(super) struct Receiver {
     address: Arc<ListenAddress>,
     connections: Connections,
@@ -90,7 +90,7 @@ impl Receiver {
         }
     }
 
-    /// Waits for a callback whose query is expected, and refuses all others.
+    /// Waits for a callback with an expected query. Refuses all other requests.
     pub(super) async fn next_callback(&mut self, is_expected: impl Fn(&str) -> bool) -> Callback {
         let (address, connections) = (&self.address, &mut self.connections);
         loop {
@@ -109,16 +109,16 @@ impl Receiver {
                 }
                 Either::Right(Ok(stream)) => {
                     connections.push(serve(stream, Arc::clone(address)));
-                    // Lets the runtime find out which connections have sent something, before later ones displace them.
+                    // Lets the runtime notice connections that have sent something, before later ones evict them.
                     yield_now().await;
                 }
-                // Such as too many open files: a moment later it may work again.
+                // For example too many open files, which may have passed a moment later.
                 Either::Right(Err(_)) => address.clock.sleep(Duration::from_millis(100)).await,
             }
         }
     }
 
-    /// Shows this page again to a browser that asks for the same address again, for [`REPEATED`].
+    /// Serves this page again to repeated requests with the same query, for [`REPEATED`].
     pub(super) async fn repeat(mut self, query: Secret, page: String) {
         let clock = self.address.clock.clone();
         let repeating = async {
@@ -132,18 +132,17 @@ impl Receiver {
     }
 }
 
-/// How to handle a connection; some end with a callback.
+/// The handling of a connection. It may return a callback.
 type Service = Pin<Box<dyn Future<Output = Option<Callback>> + Send>>;
 
-/// The open connections. All are served at once, so that a silent one delays no other, and close with this value.
+/// The open connections. All are served concurrently, so that an idle one does not delay the others. Dropping this closes them.
 #[derive(Default)]
 struct Connections {
     oldest_first: VecDeque<Service>,
 }
 
 impl Connections {
-    /// When there are too many, the oldest ends: a browser sends at once, so that one is the least likely to be the
-    /// callback.
+    /// At the limit, closes the oldest connection. Browsers send immediately, so it is the least likely to carry the callback.
     fn push(&mut self, service: impl Future<Output = Option<Callback>> + Send + 'static) {
         if self.oldest_first.len() >= MAX_CONNECTIONS {
             self.oldest_first.pop_front();
@@ -151,7 +150,7 @@ impl Connections {
         self.oldest_first.push_back(Box::pin(service));
     }
 
-    /// Serves all connections until one has sent a callback.
+    /// Serves all connections until one of them receives a callback.
     async fn next_callback(&mut self) -> Callback {
         poll_fn(|context| {
             let mut index = 0;
@@ -172,7 +171,7 @@ impl Connections {
     }
 }
 
-/// Reads one request. Returns a callback; refuses every other request.
+/// Reads one request. Returns it if it is a callback; refuses it otherwise.
 async fn serve(stream: TcpStream, address: Arc<ListenAddress>) -> Option<Callback> {
     let ListenAddress {
         handshake: Handshake(accept),
@@ -180,14 +179,14 @@ async fn serve(stream: TcpStream, address: Arc<ListenAddress>) -> Option<Callbac
         clock,
         ..
     } = &*address;
-    // No page can reach a browser that does not trust the certificate or speaks no TLS.
+    // The browser rejected the certificate or does not use TLS, so no page can be shown.
     let accepted = clock.within(REQUEST_TIMEOUT, accept(stream)).await?;
     let mut stream = accepted.ok()?;
     let reading = read(&mut stream, redirect_uri);
     let refusal = match clock.within(REQUEST_TIMEOUT, reading).await {
         Some(Some(Ok(query))) => return Some(Callback { stream, query }),
         Some(Some(Err(response))) => response,
-        // The connection ended before the request.
+        // The connection closed before sending a request.
         Some(None) => return None,
         None => BrowserResponse::TooSlow,
     };
@@ -195,12 +194,12 @@ async fn serve(stream: TcpStream, address: Arc<ListenAddress>) -> Option<Callbac
     None
 }
 
-/// The query of a callback, or the response to another request; `None` when the connection ends before the request does.
+/// Returns the query of a callback, or the response to another request; `None` if the connection closes too early.
 async fn read(
     stream: &mut Box<dyn BrowserStream>,
     redirect_uri: &Url,
 ) -> Option<Result<Secret, BrowserResponse>> {
-    // Of the full size from the start, so that no copy of the code is left behind when it grows.
+    // Allocated at full size, because a reallocation would leave a copy of the code in memory.
     let mut head = Zeroizing::new(Vec::with_capacity(MAX_HEAD_BYTES));
     loop {
         let before = head.len();
@@ -210,7 +209,7 @@ async fn read(
         if stream.read_buf(&mut *head).await.ok()? == 0 {
             return None;
         }
-        // A head ends with a line.
+        // Only a line end can complete the head.
         let line_ended = head.iter().skip(before).any(|byte| *byte == b'\n');
         if line_ended && let Some(request) = callback_query(&head, redirect_uri) {
             return Some(request);
@@ -218,13 +217,13 @@ async fn read(
     }
 }
 
-/// Sends a response to a callback.
+/// Responds to a callback.
 async fn answer(callback: Callback, response: String, clock: Clock) -> Option<Callback> {
     respond(callback.stream, response, &clock).await;
     None
 }
 
-/// Sends a response and closes the connection. A browser that is gone needs none.
+/// Sends a response and closes the connection. Ignores a browser that has disconnected.
 pub(super) async fn respond(mut stream: Box<dyn BrowserStream>, response: String, clock: &Clock) {
     let writing = async {
         stream.write_all(response.as_bytes()).await?;

@@ -1,4 +1,4 @@
-//! HTTPS on the listener, by rustls with ring: with a certificate of the caller's, or with one that is made for the session.
+//! HTTPS for the listener, with rustls and ring. The certificate is the caller's, or generated for the session.
 
 use std::sync::Arc;
 
@@ -16,17 +16,17 @@ use crate::error::{Error, Result};
 use crate::model::Day;
 use crate::secret::Secret;
 
-/// A chain, the listener's own certificate first, and its key.
+/// A certificate chain, leaf first, with the private key of the leaf.
 type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
 
-/// The handshake of TLS for a host: a name, or a number without brackets.
+/// The TLS handshake for a host: a name, or an IP address without brackets.
 pub(super) fn encrypted(host: &str, pem: Option<&Secret>, today: Day) -> Result<Handshake> {
     let (chain, key) = match pem {
         Some(pem) => read(pem, host)?,
         None => made_for(host, today)
             .ok_or_else(|| Error::config("no certificate can be made for the redirect address"))?,
     };
-    // The provider is passed in, never installed for the process: an application may install another one.
+    // The provider is passed explicitly, not installed process-wide: the application may install another one.
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .map_err(|source| Error::config("TLS cannot be set up").with_source(source))?
@@ -65,7 +65,7 @@ fn read(pem: &Secret, host: &str) -> Result<Identity> {
     Ok((chain, key))
 }
 
-/// Signed by itself, for this host and these days alone. Nothing of it is written to a file.
+/// Generates a self-signed certificate, valid for this host and these days only. Nothing is written to disk.
 fn made_for(host: &str, today: Day) -> Option<Identity> {
     let midnight = |day: Day| {
         let (month, day_of_month) = (day.month(), day.day_of_month());
@@ -81,7 +81,7 @@ fn made_for(host: &str, today: Day) -> Option<Identity> {
         .distinguished_name
         .push(DnType::CommonName, "envd-sdk login on this machine");
     certificate.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
-    // In each zone it is the same day or one beside it.
+    // The local date differs from UTC by at most one day.
     certificate.not_before = midnight(today.plus_days(-1)?)?;
     certificate.not_after = midnight(today.plus_days(2)?)?;
     let certificate = certificate.self_signed(&key).ok()?;
@@ -89,7 +89,7 @@ fn made_for(host: &str, today: Day) -> Option<Identity> {
     Some((vec![certificate.into()], key))
 }
 
-/// An error that shows nothing of the text.
+/// An error that quotes nothing from the PEM text.
 fn refused(what: &str) -> Error {
     Error::config(format!("certificate: {what}"))
 }
@@ -113,7 +113,7 @@ mod tests {
     use crate::loopback::{Loopback, LoopbackBuilder};
     use crate::transport::tls::TlsServer;
 
-    /// Trusts the certificate of the listener, as a user does who goes past the warning; checks its name, its days and its signature.
+    /// Trusts the certificate of the listener, like a user who dismisses the warning, but checks its name, dates and signature.
     #[derive(Debug)]
     struct TrustingUser;
 
@@ -136,7 +136,7 @@ mod tests {
             ocsp: &[u8],
             _: UnixTime,
         ) -> std::result::Result<ServerCertVerified, rustls::Error> {
-            // The clock of the trial.
+            // The clock of the test.
             let now = UnixTime::since_unix_epoch(Duration::from_secs(1_000_000));
             Self::verifier(certificate).verify_server_cert(certificate, rest, name, ocsp, now)
         }
@@ -165,7 +165,7 @@ mod tests {
         }
     }
 
-    /// A browser that knows the authority, or goes past the warning.
+    /// Connects like a browser that trusts the authority, or whose user dismisses the warning.
     async fn connect(
         trial: &Trial,
         authority: Option<&str>,
@@ -185,7 +185,7 @@ mod tests {
         let (host, port) = trial.host.rsplit_once(':').unwrap();
         let name = ServerName::try_from(host.to_owned()).unwrap();
         let connector = TlsConnector::from(Arc::new(config.with_no_client_auth()));
-        // Not every machine resolves names below `localhost`; browsers do.
+        // Browsers resolve names below `localhost` themselves; not every machine does.
         let stream = TcpStream::connect(format!("127.0.0.1:{port}")).await;
         connector.connect(name, stream.unwrap()).await
     }
@@ -226,14 +226,14 @@ mod tests {
         }
     }
 
-    /// Nor does a browser that refuses the certificate, or speaks no TLS.
+    /// Also true for a browser that rejects the certificate or does not use TLS.
     #[tokio::test]
     async fn a_handshake_that_stalls_delays_no_other() {
         let trial = Trial::start_with(at("https://localhost:0/callback")).await;
         let mut silent = Vec::new();
         for number in 0..20 {
             let mut stream = trial.connect().await;
-            // The start of a record that never ends, in every second one.
+            // Every second connection sends the start of a record that never ends.
             if number % 2 == 0 {
                 stream.write_all(b"\x16\x03\x01\x02\x00\x01").await.unwrap();
             }
@@ -244,10 +244,10 @@ mod tests {
         let request = trial.request(&trial.good());
         plain.write_all(request.as_bytes()).await.unwrap();
         let mut answer = Vec::new();
-        // OK to ignore: the other end may reset the connection.
+        // OK to ignore: the peer may reset the connection.
         let _ = plain.read_to_end(&mut answer).await;
         assert!(!answer.starts_with(b"HTTP"));
-        // All of them are accepted before this one.
+        // All earlier connections are accepted before this one.
         let response = get(&trial, None, "/favicon.ico").await;
         assert!(response.starts_with("HTTP/1.1 404"), "{response}");
         trial.clock.advance(Duration::from_secs(11));

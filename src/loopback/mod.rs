@@ -1,33 +1,33 @@
 //! Login on the user's own machine: the browser comes back to a listener on the loopback address (RFC 8252 section 7.3).
 //!
 //! [`Loopback::bind`] takes a port of 127.0.0.1 (or [another address](LoopbackBuilder::redirect_uri)),
-//! [`Loopback::open_browser`] shows the user the identity provider, and [`Loopback::log_in`] waits for the callback. It answers
-//! one address and one `Host` only, so that another web page in the browser cannot reach it under another name;
-//! a request without the state of the login cannot end it. The last page
-//! in the browser holds nothing of the login, and is shown again for five seconds to a browser that asks twice. The port is free again
-//! after that, or at once for another listener of the same program and when the listener is dropped before.
+//! [`Loopback::open_browser`] opens the identity provider in the browser, and [`Loopback::log_in`] waits for the callback. The
+//! listener accepts a single address and `Host`, so a web page cannot reach it under another name. A request without the state
+//! of the login cannot end it. The final page in the browser contains no data of the login, and is served again for five
+//! seconds if the browser repeats the request. The port is then free again. It becomes free immediately if another listener of
+//! the same program needs it, or if the listener is dropped first.
 //!
 //! # HTTPS
 //!
-//! Some identity providers register no `http` address; that of the service reportedly refuses `http://localhost` (public: `OAuthSample`,
-//! `guide::sources`). With the feature `loopback-https` the listener serves any registered address of this machine
-//! ([`redirect_uri`](LoopbackBuilder::redirect_uri)), with a certificate of yours
-//! ([`certificate`](LoopbackBuilder::certificate)) or with one that it makes for itself and forgets.
+//! Some identity providers do not register `http` addresses; that of the service reportedly refuses `http://localhost` (public:
+//! `OAuthSample`, `guide::sources`). With the feature `loopback-https`, the listener serves any registered address of this
+//! machine ([`redirect_uri`](LoopbackBuilder::redirect_uri)), with a certificate that you provide
+//! ([`certificate`](LoopbackBuilder::certificate)), or with one that it generates and never stores.
 //!
-//! No browser trusts such a certificate. After the login, the user sees a full page with a warning
-//! ("Your connection is not private" in Chrome and Edge, with the code `NET::ERR_CERT_AUTHORITY_INVALID`; "Warning: Potential
-//! Security Risk Ahead" in Firefox; "This Connection Is Not Private" in Safari), and has to click "Advanced" and "Proceed to
-//! localhost", each time. Tell the user before, or set a certificate of an authority that the machine trusts, from an administrator
-//! or the tool `mkcert`. A key that is shipped with a program is public, and protects nothing.
+//! Browsers do not trust a generated certificate. After the login, the user sees a full-page warning ("Your connection is not
+//! private" in Chrome and Edge, with the code `NET::ERR_CERT_AUTHORITY_INVALID`; "Warning: Potential Security Risk Ahead" in
+//! Firefox; "This Connection Is Not Private" in Safari), and has to click "Advanced" and "Proceed to localhost", every time.
+//! Prepare the user for this, or set a certificate from an authority that the machine trusts, issued by an administrator or the
+//! tool `mkcert`. A private key shipped with a program is public, and protects nothing.
 //!
 //! # On a machine with other users
 //!
-//! The address of a login holds its `state`. Another user who reads it in time can log in to another account and send that
-//! callback to the listener first: then the program continues with the wrong account. [`Loopback::open_browser`] therefore
-//! gives the browser a file that only its owner can read; this crate does not control what the browser does with the
-//! address, such as in the arguments of its child processes. Where the user is known, set
-//! [`expected_subject`](crate::auth::LoginRequest::expected_subject) to refuse other users. Otherwise show the user who
-//! has logged in.
+//! The address of a login contains its `state`. Another user who reads it in time can log in to their own account and send that
+//! callback to the listener first: the program then continues with the wrong account. [`Loopback::open_browser`] therefore
+//! gives the browser a file that only its owner can read. This crate cannot control how the browser handles the address
+//! afterwards, for example in the arguments of its child processes. If you know the user, set
+//! [`expected_subject`](crate::auth::LoginRequest::expected_subject) to refuse others. Otherwise, show which user has logged
+//! in.
 //!
 //! ```
 //! use envd_sdk::auth::TokenManager;
@@ -91,7 +91,7 @@ use crate::model::Day;
 use crate::secret::Secret;
 use crate::transport::Clock;
 
-/// Settings of a [`Loopback`] listener; all of them have a default.
+/// Settings of a [`Loopback`] listener. All have defaults.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct LoopbackBuilder {
@@ -105,16 +105,18 @@ pub struct LoopbackBuilder {
 
 impl LoopbackBuilder {
     setters! {
-        /// The redirect address as it is registered with the identity provider, `http://127.0.0.1:0/callback` unless set: `http` or
-        /// `https`, with a loopback number (127.0.0.1, `[::1]`) or `localhost`, with `https` also another name that resolves to loopback
-        /// addresses alone. The port 0 is a free one, for providers that accept any (RFC 8252 section 7.3).
+        /// The redirect address as registered with the identity provider; defaults to `http://127.0.0.1:0/callback`. It is
+        /// `http` or `https` with a loopback address (127.0.0.1, `[::1]`) or `localhost`. With `https`, it may also be another
+        /// name that resolves to loopback addresses only. Port 0 selects a free port, for providers that accept any port (RFC
+        /// 8252 section 7.3).
         ///
-        /// With `localhost` it listens on 127.0.0.1 and on `[::1]`, as far as the machine has both: a browser tries either first. RFC 8252
-        /// section 8.3 recommends numbers: the name depends on the name resolution and the firewall of the machine.
+        /// With `localhost`, the listener uses 127.0.0.1 and `[::1]` if the machine has both, because browsers may try either
+        /// first. RFC 8252 section 8.3 recommends IP addresses: the name depends on the name resolution and the firewall of the
+        /// machine.
         ///
-        /// `https` needs the feature `loopback-https`, and takes the [`certificate`](Self::certificate). Without one it makes a
-        /// certificate for this listener, which no browser knows: the user sees a warning before the last page
-        /// ([what the browser shows](crate::loopback#https)).
+        /// `https` requires the feature `loopback-https` and uses the [`certificate`](Self::certificate). Without one, the
+        /// listener generates a certificate that no browser trusts: the user sees a warning before the final page ([what the
+        /// browser shows](crate::loopback#https)).
         ///
         /// ```
         /// use envd_sdk::loopback::Loopback;
@@ -128,19 +130,19 @@ impl LoopbackBuilder {
         /// ```
         pub fn redirect_uri(address: impl Into<String>) |it| it.redirect_uri = address.into();
 
-        /// The certificate for an `https` [`redirect_uri`](Self::redirect_uri): the chain, the listener's own certificate first, and its
-        /// private key, in one PEM text. The key must not be encrypted.
+        /// The certificate for an `https` [`redirect_uri`](Self::redirect_uri), as one PEM text: the chain, starting with the
+        /// listener's own certificate, and its private key, which must not be encrypted.
         ///
-        /// A certificate of an authority that the user's machine trusts shows no warning.
+        /// A certificate from an authority that the user's machine trusts causes no warning.
         pub fn certificate(pem: impl Into<Secret>) |it| it.certificate = Some(pem.into());
 
-        /// How long to wait for the browser; ten minutes unless set, after which the login has expired anyway.
+        /// How long to wait for the browser; defaults to ten minutes, after which the login has expired anyway.
         pub fn timeout(limit: Duration) |it| it.timeout = limit;
 
-        /// The page in the browser after the callback of the login, as plain text; "You can close this window" unless
-        /// set. HTML in it is shown as text, and a line end stays one. The page is marked as English.
+        /// The page that the browser shows after a valid callback, as plain text; defaults to "You can close this window". HTML
+        /// is escaped, and line breaks are preserved. The page is marked as English.
         ///
-        /// The program has not redeemed the callback yet when this is shown, so it should not promise a login.
+        /// At this point the callback has not been redeemed, so the page should not claim that the user is logged in.
         ///
         /// ```
         /// use envd_sdk::loopback::Loopback;
@@ -158,17 +160,18 @@ impl LoopbackBuilder {
         pub fn done_page(heading: impl Into<String>, text: impl Into<String>)
             |it| it.done = Notice::new(heading.into(), text.into());
 
-        /// As [`done_page`](Self::done_page), when the user refused the login, or the callback of the login is not valid;
-        /// "The login was not completed" unless set.
+        /// Like [`done_page`](Self::done_page), for a login that the user refused, or an invalid callback; defaults to "The
+        /// login was not completed".
         pub fn refused_page(heading: impl Into<String>, text: impl Into<String>)
             |it| it.refused = Notice::new(heading.into(), text.into());
     }
 
-    /// Starts to listen.
+    /// Starts listening.
     ///
     /// # Errors
     ///
-    /// [`Config`](crate::ErrorKind::Config) when the port is taken, of any address of a name; when the redirect address is not one of this machine; and when the certificate cannot be used, or is not for its host.
+    /// [`Config`](crate::ErrorKind::Config) if the port is in use on any address of the host, if the redirect address is not on
+    /// this machine, or if the certificate is invalid or for another host.
     pub async fn bind(self) -> Result<Loopback> {
         let (mut redirect_uri, host) = registered(&self.redirect_uri)?;
         let is_https = redirect_uri.scheme() == "https";
@@ -183,7 +186,7 @@ impl LoopbackBuilder {
         } else {
             Handshake::plain()
         };
-        // OK because both schemes have a port.
+        // OK because both schemes have a default port.
         let port = redirect_uri.port_or_known_default().unwrap_or_default();
         let failed = |source| {
             Error::config(format!("port {port} cannot be listened on")).with_source(source)
@@ -191,7 +194,7 @@ impl LoopbackBuilder {
         repeated::end(port).await;
         let sockets = Sockets::bind(&host, port).await.map_err(failed)?;
         let port = sockets.port().map_err(failed)?;
-        // OK to ignore: it fails for addresses without a host only.
+        // OK to ignore: this fails only for addresses without a host.
         let _ = redirect_uri.set_port(Some(port));
         Ok(Loopback {
             sockets,
@@ -207,10 +210,10 @@ impl LoopbackBuilder {
     }
 }
 
-/// Reads a registered redirect address, and the host in it. The provider compares it letter by letter.
+/// Parses a registered redirect address and its host. Identity providers compare the address character by character.
 fn registered(address: &str) -> Result<(Url, Host)> {
     let wrong = |what: &str| Error::config(format!("redirect_uri: {what}"));
-    let url = Url::parse(address).map_err(|source| wrong("no address").with_source(source))?;
+    let url = Url::parse(address).map_err(|source| wrong("not a valid URL").with_source(source))?;
     let has_more = url.query().is_some()
         || url.fragment().is_some()
         || !url.username().is_empty()
@@ -261,7 +264,7 @@ pub struct Loopback {
     clock: Clock,
     done: Notice,
     refused: Notice,
-    /// Deleted with the listener.
+    /// Deleted when the listener is dropped.
     redirect_file: Option<RedirectFile>,
 }
 
@@ -275,12 +278,12 @@ impl Loopback {
         Self::builder().bind().await
     }
 
-    /// Starts the settings of a listener.
+    /// Returns the settings for a listener.
     pub fn builder() -> LoopbackBuilder {
         LoopbackBuilder {
             redirect_uri: "http://127.0.0.1:0/callback".to_owned(),
             certificate: None,
-            // The lifetime of a pending login.
+            // The same as the lifetime of a pending login.
             timeout: Duration::from_secs(600),
             clock: Clock::system(),
             done: Notice::DONE,
@@ -294,40 +297,40 @@ impl Loopback {
         &self.redirect_uri
     }
 
-    /// Opens the address of a login in the user's browser, without showing it to other users of the machine.
+    /// Opens the address of a login in the user's browser, hidden from other users of the machine.
     ///
-    /// The arguments of a process are visible to all users, so the browser is given a file that redirects: only its owner
-    /// can read it, and it is deleted with the listener, or by the next login if the program is killed. It stands in the
-    /// home directory, because browsers that are installed as a snap can read no hidden files and no temporary ones; where
-    /// that cannot be written to, or others may write to it, in the runtime directory (`XDG_RUNTIME_DIR`) or the temporary directory. The browser is
-    /// the program in the variable `BROWSER`, or the system's default for HTML files.
+    /// All users can see the arguments of a process. The browser therefore gets a file that redirects to the address. Only its
+    /// owner can read the file. It is deleted with the listener, or by the next login if the program is killed. It is in the
+    /// home directory, because browsers installed as a snap can read neither hidden nor temporary files. If the home directory
+    /// is not writable, or other users may write to it, the file is in the runtime directory (`XDG_RUNTIME_DIR`) or the
+    /// temporary directory. The browser is the program in the variable `BROWSER`, or the system's default for HTML files.
     ///
-    /// Show the user the address as well: a browser that does not open, or cannot read the file, is not detected.
+    /// Show the address to the user as well: this method cannot detect a browser that fails to open or to read the file.
     ///
     /// # Errors
     ///
-    /// [`Config`](crate::ErrorKind::Config) when the file cannot be written, or this machine has no way to open a browser.
+    /// [`Config`](crate::ErrorKind::Config) if the file cannot be written, or if this machine has no way to open a browser.
     pub async fn open_browser(&mut self, login: &PendingLogin) -> Result<()> {
         self.redirect_file = Some(RedirectFile::open(login.url()).await?);
         Ok(())
     }
 
-    /// Waits for the callback of a login, and completes the login: [`TokenManager::complete_login`] with a listener in the place
-    /// of a pasted address. The browser gets its page when the callback is checked, before the tokens are requested.
+    /// Waits for the callback and completes the login, like [`TokenManager::complete_login`] with a listener instead of a
+    /// pasted address. The browser gets its page once the callback is checked, before the tokens are requested.
     ///
     /// # Errors
     ///
-    /// As [`TokenManager::complete_login`]; also [`LoginRefused`](crate::ErrorKind::LoginRefused) when no callback comes in time,
-    /// and [`Config`](crate::ErrorKind::Config) when the login has another redirect address.
+    /// As [`TokenManager::complete_login`]; also [`LoginRefused`](crate::ErrorKind::LoginRefused) if no callback arrives in
+    /// time, and [`Config`](crate::ErrorKind::Config) if the login has a different redirect address.
     pub async fn log_in(self, manager: &TokenManager, login: PendingLogin) -> Result<TokenSet> {
         manager.redeem(self.receive(login).await?).await
     }
 
-    /// Waits for the callback of a login, checks it, and shows the user a page that says how it ended
-    /// ([`done_page`](LoopbackBuilder::done_page), [`refused_page`](LoopbackBuilder::refused_page)).
+    /// Waits for the callback of a login, checks it, and shows the user the outcome ([`done_page`](LoopbackBuilder::done_page),
+    /// [`refused_page`](LoopbackBuilder::refused_page)).
     ///
-    /// Only a request with the `state` of the login ends the wait; all others are refused and change nothing. The port is
-    /// free when this is dropped, and when the page is no longer shown again.
+    /// Only a request with the `state` of the login ends the wait; all others are refused without effect. The port is free when
+    /// this is dropped, and when the page is no longer served again.
     pub(crate) async fn receive(self, login: PendingLogin) -> Result<CheckedCallback> {
         let mut pairs = login.url().query_pairs();
         let is_ours =

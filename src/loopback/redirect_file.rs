@@ -17,18 +17,17 @@ const PREFIX: &str = "envd-sdk-login-";
 /// The lifetime of a pending login.
 const LIFETIME: Duration = Duration::from_secs(600);
 
-/// A file that redirects the browser to the address of a login. Only its owner may read it (mode 600), and it is deleted
-/// when this is dropped.
+/// A file that redirects the browser to the address of a login. Only its owner may read it (mode 600). Deleted on drop.
 ///
-/// The arguments of a process are visible to all users of the machine, so the browser gets the name of this file instead
-/// of the address, which holds the `state` of the login.
+/// All users of the machine can see the arguments of a process, so the browser gets the name of this file instead of the
+/// address, which contains the `state` of the login.
 #[derive(Debug)]
 pub(super) struct RedirectFile(PathBuf);
 
 impl RedirectFile {
     /// Writes the file and opens it in the browser.
     pub(super) async fn open(address: &Url) -> Result<Self> {
-        // Other schemes start other programs.
+        // Other schemes would start other programs.
         if !matches!(address.scheme(), "http" | "https") {
             return Err(Error::config(
                 "only http and https addresses are opened in the browser",
@@ -58,13 +57,13 @@ impl RedirectFile {
     }
 
     fn write_in(directory: &Path, text: &str) -> io::Result<Self> {
-        // Need not be unpredictable: a file that exists already is an error.
+        // The name need not be unpredictable: an existing file is an error.
         let path = directory.join(format!("{PREFIX}{:016x}.html", fastrand::u64(..)));
-        // A user who can replace the file chooses where the login goes.
+        // A user who can replace the file controls where the login goes.
         let private =
             PrivateFile::new(&path, "the file that redirects the browser").in_sticky_directory();
         private.check().map_err(io::Error::other)?;
-        // Before the file is made: where the clock is ahead of that of the file system, it would be one of them.
+        // Runs before the file is created. If the clock is ahead of the file system's, the new file would look like a leftover.
         remove_leftovers(directory);
         let mut file = private
             .open(OpenOptions::new().write(true).create_new(true))
@@ -75,7 +74,7 @@ impl RedirectFile {
         Ok(path)
     }
 
-    /// The address for the browser, with the scheme `file`.
+    /// The `file` URL for the browser.
     fn address(&self) -> io::Result<String> {
         let address = Url::from_file_path(&self.0);
         let address = address.map_err(|()| io::Error::from(io::ErrorKind::InvalidFilename))?;
@@ -85,7 +84,7 @@ impl RedirectFile {
 
 impl Drop for RedirectFile {
     fn drop(&mut self) {
-        // OK to ignore: the login in it expires after ten minutes in any case.
+        // OK to ignore: the login in the file expires after ten minutes.
         let _ = fs::remove_file(&self.0);
     }
 }
@@ -94,8 +93,8 @@ fn no_browser(source: impl std::error::Error + Send + Sync + 'static) -> Error {
     Error::config("no browser could be opened").with_source(source)
 }
 
-/// The directories to try in order. Browsers that are installed as a snap read no hidden files, nothing in the temporary
-/// directory and nothing in the runtime directory: so the home directory is the first, and the name is not hidden.
+/// The directories to try, in order. Browsers installed as a snap cannot read hidden files, the temporary directory or the
+/// runtime directory, so the home directory comes first, and the file name is not hidden.
 fn directories() -> impl Iterator<Item = PathBuf> {
     let home = env::home_dir().filter(|path| path.is_absolute());
     let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
@@ -103,7 +102,7 @@ fn directories() -> impl Iterator<Item = PathBuf> {
     home.into_iter().chain(runtime).chain([env::temp_dir()])
 }
 
-/// Removes the files of programs that were killed before they could.
+/// Removes files that killed programs left behind.
 fn remove_leftovers(directory: &Path) {
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         let path = entry.path();
@@ -112,13 +111,13 @@ fn remove_leftovers(directory: &Path) {
         let changed = || entry.metadata().and_then(|about| about.modified());
         let age = |time| SystemTime::now().duration_since(time);
         if is_ours && changed().is_ok_and(|time| age(time).is_ok_and(|age| age > LIFETIME)) {
-            // OK to ignore: it may belong to another user, or be gone.
+            // OK to ignore: the file may belong to another user, or be gone.
             let _ = fs::remove_file(path);
         }
     }
 }
 
-/// A page with a link as well, for browsers that do not follow the redirect.
+/// A page with a redirect, and a link for browsers that do not follow it.
 fn redirect_to(address: &Url) -> String {
     let address = escaped(address.as_str());
     format!(
@@ -153,7 +152,7 @@ mod tests {
             text.replace(name, sign)
         });
         assert_eq!(unescaped, address.as_str());
-        // Unescaped, the redirect goes to the same address.
+        // Once unescaped, the redirect has the same target.
         assert!(page.contains(&format!("content=\"0; url={link}\"")));
     }
 

@@ -1,4 +1,4 @@
-//! The listeners of this program that only show the page of a login again.
+//! Listeners of this program that only serve the final page of a login again.
 
 use std::sync::Mutex;
 
@@ -6,7 +6,7 @@ use tokio::task::JoinHandle;
 
 use crate::locked::lock;
 
-/// With their ports, which the next listener of the program may need.
+/// The tasks by port. The next listener of the program may need the port.
 static REPEATED: Mutex<Vec<(u16, JoinHandle<()>)>> = Mutex::new(Vec::new());
 
 pub(super) fn start(port: u16, task: impl Future<Output = ()> + Send + 'static) {
@@ -15,14 +15,14 @@ pub(super) fn start(port: u16, task: impl Future<Output = ()> + Send + 'static) 
     repeated.push((port, tokio::spawn(task)));
 }
 
-/// Frees a port.
+/// Ends the task of a port, which frees the port.
 pub(super) async fn end(port: u16) {
     let ended: Vec<_> = lock(&REPEATED)
         .extract_if(.., |(theirs, _)| *theirs == port)
         .collect();
     for (_, task) in ended {
         task.abort();
-        // OK to ignore: it was aborted.
+        // OK to ignore: the task was aborted.
         let _ = task.await;
     }
 }

@@ -1,4 +1,4 @@
-//! Reads the head of a request, and has the pages that end a login or refuse a request. Does no I/O.
+//! Parses the head of a request, and renders the pages that end a login or refuse a request. Does no I/O.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::secret::Secret;
 
 const MAX_HEADERS: usize = 64;
 
-/// A page that refuses a request. It repeats nothing of the request.
+/// A page that refuses a request. It quotes nothing from the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BrowserResponse {
     OtherLogin,
@@ -24,7 +24,7 @@ pub(super) enum BrowserResponse {
 }
 
 impl BrowserResponse {
-    /// The whole response as HTTP/1.1.
+    /// The complete HTTP/1.1 response.
     pub(super) fn to_http(self) -> String {
         let (status, heading, text) = match self {
             Self::OtherLogin => (
@@ -50,8 +50,8 @@ impl BrowserResponse {
     }
 }
 
-/// The query of a request for the callback address, or the response to another request. `None` when the head is not
-/// complete yet.
+/// Returns the query of a request to the callback address, or the response to another request; `None` if the head is
+/// incomplete.
 pub(super) fn callback_query(
     head: &[u8],
     redirect_uri: &Url,
@@ -67,7 +67,7 @@ pub(super) fn callback_query(
     let named = |header: &&httparse::Header<'_>| header.name.eq_ignore_ascii_case("host");
     let mut hosts = request.headers.iter().filter(named);
     let host = &redirect_uri[Position::BeforeHost..Position::AfterPort];
-    // A page of another site can make the browser send requests here, under a name of its own that resolves to this machine.
+    // A page of another site can send requests here through a name of its own that resolves to this machine.
     let is_ours = hosts
         .next()
         .is_some_and(|header| header.value == host.as_bytes());
@@ -83,7 +83,7 @@ pub(super) fn callback_query(
     })
 }
 
-/// In light and dark, on any width. Without fonts, images and scripts: the page loads nothing.
+/// Supports light and dark mode and any width. Has no fonts, images or scripts: the page loads nothing.
 const STYLE: &str = ":root{color-scheme:light dark;--ground:#f4f6f4;--card:#fff;--ink:#1c2420;--soft:#56615a;--accent:#1f6f43}\
 @media(prefers-color-scheme:dark){:root{--ground:#121614;--card:#1c2320;--ink:#e9efeb;--soft:#a7b3ac;--accent:#6cc493}}\
 body{margin:0;min-height:100vh;display:grid;place-items:center;background:var(--ground);color:var(--ink);\
@@ -94,7 +94,7 @@ h1{margin:0 0 .5rem;font-size:1.5rem;line-height:1.3}\
 p{margin:0;color:var(--soft);white-space:pre-line}\
 p:empty{display:none}";
 
-/// A heading and a text, as a page of their own.
+/// A page with a heading and a text.
 #[derive(Clone, Debug)]
 pub(super) struct Notice {
     heading: Cow<'static, str>,
@@ -106,7 +106,7 @@ impl Notice {
         "You can close this window",
         "Go back to the program to continue.",
     );
-    /// The user may refuse a login: no error of the browser.
+    /// Shown with status 200: a user may refuse a login, which is not an error of the browser.
     pub(super) const REFUSED: Self = Self::fixed(
         "The login was not completed",
         "Go back to the program to try again.",
@@ -126,7 +126,7 @@ impl Notice {
         }
     }
 
-    /// The whole response as HTTP/1.1.
+    /// The complete HTTP/1.1 response.
     pub(super) fn to_http(&self, status: &str) -> String {
         let (heading, text) = (escaped(&self.heading), escaped(&self.text));
         let page = format!(
@@ -136,7 +136,7 @@ impl Notice {
         );
         let length = page.len();
         let style = STANDARD.encode(Sha256::digest(STYLE));
-        // The address of the page holds the code: nothing may be loaded that would send it on as the referrer.
+        // The page's address contains the code, and loading anything could leak it as the referrer.
         format!(
             "HTTP/1.1 {status}\r\ncontent-type: text/html; charset=utf-8\r\ncontent-length: {length}\r\n\
              cache-control: no-store\r\ncontent-security-policy: default-src 'none'; style-src 'sha256-{style}'; \
@@ -146,7 +146,7 @@ impl Notice {
     }
 }
 
-/// For the content of an element, and for the value of an attribute in quotes.
+/// Escapes text for element content and for quoted attribute values.
 pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
@@ -227,7 +227,7 @@ mod tests {
         assert!(page.contains("&lt;script&gt;") && page.contains("&amp;amp;&quot;&#39;é"));
     }
 
-    /// The policy allows the style that the page holds, and nothing else.
+    /// The policy allows the inline style of the page, and nothing else.
     #[test]
     fn the_page_loads_nothing() {
         let response = Notice::DONE.to_http("200 OK");

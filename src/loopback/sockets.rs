@@ -1,4 +1,4 @@
-//! The sockets of a listener: one, or for a name one of each address.
+//! The sockets of a listener: one, or one per address of a name.
 
 use std::future::poll_fn;
 use std::io::{Error, ErrorKind, Result};
@@ -8,16 +8,16 @@ use std::task::Poll;
 
 use tokio::net::{TcpListener, TcpStream, lookup_host};
 
-/// A free port of one kind of address is nearly always free for the other.
+/// A port that is free on one address family is nearly always free on the other.
 const MAX_PORTS_TRIED: usize = 20;
 
-/// The name under which a browser finds the listener.
+/// The host name or address where a browser finds the listener.
 #[derive(Clone, Debug)]
 pub(super) enum Host {
     Ip(IpAddr),
     /// `localhost`, or a name below it (RFC 6761 section 6.3): 127.0.0.1, `[::1]` or both, in an order that the browser chooses.
     Localhost,
-    /// Another name, which has to resolve to loopback addresses.
+    /// Another name, which must resolve to loopback addresses.
     Name(String),
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Sockets {
 }
 
 impl Sockets {
-    /// With port 0 on a free one.
+    /// Binds the sockets. Port 0 selects a free port.
     pub(super) async fn bind(host: &Host, port: u16) -> Result<Self> {
         let all = match host {
             Host::Ip(ip) => vec![TcpListener::bind((*ip, port)).await?],
@@ -45,14 +45,14 @@ impl Sockets {
     pub(super) fn port(&self) -> Result<u16> {
         match self.all.first() {
             Some(socket) => Ok(socket.local_addr()?.port()),
-            // Never: binding fails without a socket.
+            // Unreachable: binding fails if there is no socket.
             None => Err(Error::from(ErrorKind::AddrNotAvailable)),
         }
     }
 
-    /// Waits for a connection to any of them. Safe to drop.
+    /// Waits for a connection to any socket. Cancel-safe.
     pub(super) async fn accept(&self) -> Result<TcpStream> {
-        // Each is the first in turn: a flood of connections to one must not keep those to the other waiting.
+        // Rotates the starting socket, so that a flood on one does not starve the other.
         let turn = self.accepted.fetch_add(1, Ordering::Relaxed);
         poll_fn(|context| {
             let count = self.all.len();
@@ -68,7 +68,7 @@ impl Sockets {
     }
 }
 
-/// All addresses of a name. One that is not of this machine would receive the login.
+/// Binds all addresses of a name. Fails for an address outside this machine, which would receive the login.
 async fn bind_resolved(name: &str, port: u16) -> Result<Vec<TcpListener>> {
     let resolved = lookup_host((name, port)).await?;
     let mut ips: Vec<IpAddr> = resolved.map(|address| address.ip()).collect();
@@ -98,8 +98,8 @@ async fn bind_localhost(port: u16) -> Result<Vec<TcpListener>> {
     }
 }
 
-/// A machine may lack one kind of address. A port of which another program has one half is not used: the browser may
-/// send the callback there.
+/// Binds both address families, or one if the machine lacks the other. Rejects a port that another program uses in one family:
+/// the browser may send the callback there.
 async fn bind_both(port: u16) -> Result<Vec<TcpListener>> {
     let v4 = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await;
     let port = match &v4 {
@@ -145,11 +145,11 @@ mod tests {
         response
     }
 
-    /// RFC 8252 section 8.3 advises against it, and providers exist that allow nothing else.
+    /// RFC 8252 section 8.3 advises against `localhost`, but some providers allow nothing else.
     #[tokio::test]
     async fn a_callback_to_localhost_is_received_by_either_kind_of_address() {
         for address in ADDRESSES {
-            // A machine may lack one.
+            // A machine may lack one address family.
             if TcpListener::bind((address, 0)).await.is_err() {
                 continue;
             }
@@ -172,7 +172,7 @@ mod tests {
         }
     }
 
-    /// Another program on the other half of the port would get the code.
+    /// Otherwise the program on the other address family would get the code.
     #[tokio::test]
     async fn a_port_of_which_another_program_has_one_half_is_refused() {
         for address in ADDRESSES {
@@ -195,7 +195,7 @@ mod tests {
             let address = socket.local_addr().unwrap();
             assert!(address.ip().is_loopback() && address.port() == port);
         }
-        // Not of this machine (RFC 5737), all addresses, and no name at all (RFC 6761).
+        // An address outside this machine (RFC 5737), the wildcard address, and a name that never resolves (RFC 6761).
         for other in ["192.0.2.1", "0.0.0.0", "login.invalid"] {
             assert!(Sockets::bind(&name(other), 0).await.is_err(), "{other}");
         }
@@ -216,7 +216,7 @@ mod tests {
         let browser = browser.local_addr().unwrap();
         let mut peers = Vec::new();
         for _ in 0..6 {
-            // Lets the runtime see what has arrived.
+            // Lets the runtime notice what has arrived.
             yield_now().await;
             peers.push(sockets.accept().await.unwrap().peer_addr().unwrap());
         }

@@ -1,4 +1,4 @@
-//! The listener with correct, slow and hostile requests.
+//! The listener under correct, slow and hostile requests.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -62,19 +62,19 @@ impl Trial {
         TcpStream::connect(&self.host).await.unwrap()
     }
 
-    /// A GET as a browser sends it, and the whole response.
+    /// Sends a GET like a browser, and returns the complete response.
     async fn get(&self, target: &str) -> String {
         self.send(&self.request(target)).await
     }
 
-    /// The status of the response to a request, and its reason.
+    /// The status code and reason of the response to a request.
     async fn status(&self, request: &str) -> String {
         let response = self.send(request).await;
         let (line, _) = response.split_once("\r\n").unwrap();
         line.trim_start_matches("HTTP/1.1 ").to_owned()
     }
 
-    /// The callback of the login ends it.
+    /// Checks that the callback of the login ends it.
     async fn ends_well(self) {
         let good = self.request(&self.good());
         assert_eq!(self.status(&good).await, "200 OK");
@@ -100,14 +100,14 @@ impl Trial {
     pub(super) async fn end(self) -> Result<CheckedCallback> {
         let ended = self.waiting.await.unwrap();
         let clock = self.clock.clone();
-        // The port is closed. Another process may have taken the free port for a connection, and then it cannot be bound,
-        // but connections are refused. A process that another test has just started holds a copy of every socket until it
-        // has loaded its program; the loop waits for that.
+        // The port is closed. It may not be bindable, because another process may use it for an outgoing connection, but
+        // connections to it are refused. A process just started by another test holds a copy of every socket until it has
+        // loaded its program; the loop waits for that.
         let freed = async {
             while TcpListener::bind(&self.host).await.is_err()
                 && TcpStream::connect(&self.host).await.is_ok()
             {
-                // The page is shown again for a while.
+                // The page is still served for a while.
                 clock.advance(Duration::from_secs(1));
                 yield_now().await;
             }
@@ -170,7 +170,7 @@ async fn the_program_says_how_the_login_ended() {
     trial.end().await.unwrap();
 
     let trial = Trial::start_with(pages()).await;
-    // Pages about other requests are those of the listener.
+    // Pages about other requests use the listener's own text.
     let other = trial.get("/callback?code=c&state=another").await;
     assert!(other.contains("another login") && !other.contains("R&amp;D"));
     let target = format!("/callback?error=access_denied&state={}", trial.state);
@@ -179,7 +179,7 @@ async fn the_program_says_how_the_login_ended() {
     assert_fails(trial.end().await, "LoginRefused: access_denied");
 }
 
-/// Row 46. Browsers ask twice, on an existing connection or on a new one.
+/// Row 46. Browsers repeat the request, on the same connection or a new one.
 #[tokio::test]
 async fn the_first_of_two_callbacks_wins_and_both_get_the_page() {
     for query in ["code=c0d3", "error=access_denied"] {
@@ -194,7 +194,7 @@ async fn the_first_of_two_callbacks_wins_and_both_get_the_page() {
         late.read_to_string(&mut response).await.unwrap();
         assert_eq!(response, page);
         assert_eq!(trial.get(&target).await, page);
-        // Another one does not.
+        // A different query gets no page.
         let other = format!("{target}&more=1");
         let found = trial.status(&trial.request(&other)).await;
         assert!(found.starts_with("400"), "{found}");
@@ -203,14 +203,14 @@ async fn the_first_of_two_callbacks_wins_and_both_get_the_page() {
     }
 }
 
-/// Row 46. A user who refused a login by mistake starts it again at once, at the registered address.
+/// Row 46. A user who refused a login by mistake restarts it immediately, at the registered address.
 #[tokio::test]
 async fn the_next_listener_of_the_program_gets_the_port_at_once() {
     let trial = Trial::start().await;
     assert!(trial.get(&trial.good()).await.starts_with("HTTP/1.1 200"));
     let address = format!("http://{}/callback", trial.host);
     trial.waiting.await.unwrap().unwrap();
-    // As in `Trial::end`: a process that has just been started holds a copy of the socket.
+    // As in `Trial::end`: a process that was just started holds a copy of the socket.
     let again = async {
         while let Err(error) = Loopback::builder().redirect_uri(&address).bind().await {
             assert!(
@@ -241,7 +241,7 @@ async fn silent_and_slow_connections_delay_no_other() {
     trial.ends_well().await;
 }
 
-/// Row 46. Another program of the machine can open as many connections as it likes.
+/// Row 46. Another program on the machine can open any number of connections.
 #[tokio::test]
 async fn many_silent_connections_do_not_block_the_callback() {
     let trial = Trial::start().await;
@@ -249,16 +249,16 @@ async fn many_silent_connections_do_not_block_the_callback() {
     for number in 0..100 {
         let mut other = trial.connect().await;
         if number % 2 == 0 {
-            // OK to ignore: it may be closed already.
+            // OK to ignore: the connection may be closed already.
             let _ = other.write_all(b"G").await;
         }
         others.push(other);
     }
-    // The clock stands still: no time limit of theirs has passed.
+    // The clock does not advance, so no time limit has passed.
     trial.ends_well().await;
 }
 
-/// Row 46. The browser was there first, while the program was busy.
+/// Row 46. The browser connected first, while the program was busy.
 #[tokio::test]
 async fn a_callback_before_many_silent_connections_is_answered() {
     let (clock, listener) = bound(Loopback::builder()).await;
@@ -286,7 +286,7 @@ async fn a_request_in_small_pieces_is_read_and_a_huge_one_is_refused() {
     let mut huge = trial.connect().await;
     huge.write_all(b"GET /callback?").await.unwrap();
     let flood = vec![b'a'; 20_000];
-    // OK to ignore: the other end may close before it has read all of it.
+    // OK to ignore: the peer may close before it has read everything.
     let _ = huge.write_all(&flood).await;
     let mut start = [0; 12];
     huge.read_exact(&mut start).await.unwrap();
@@ -322,7 +322,7 @@ async fn a_dropped_listener_frees_its_port_and_connections() {
     for _ in 0..20 {
         silent.push(trial.connect().await);
     }
-    // They are accepted before this one.
+    // They are accepted before this request.
     trial.get("/").await;
     trial.waiting.abort();
     assert!(trial.waiting.await.unwrap_err().is_cancelled());
@@ -332,7 +332,7 @@ async fn a_dropped_listener_frees_its_port_and_connections() {
         assert!(closed.await.is_ok() && rest.is_empty());
     }
     let address = format!("http://{}/callback", trial.host);
-    // As in `Trial::end`: a process that has just been started holds a copy of the socket.
+    // As in `Trial::end`: a process that was just started holds a copy of the socket.
     let again = async {
         loop {
             if let Ok(again) = Loopback::builder().redirect_uri(&address).bind().await {
@@ -352,7 +352,7 @@ async fn a_dropped_listener_frees_its_port_and_connections() {
 async fn only_loopback_addresses_are_listened_on() {
     for host in ["127.0.0.1", "[::1]", "localhost"] {
         let builder = Loopback::builder().redirect_uri(format!("http://{host}:0/back"));
-        // A machine may have no IPv6.
+        // The machine may lack IPv6.
         let Ok(listener) = builder.bind().await else {
             continue;
         };
@@ -407,7 +407,7 @@ async fn a_login_with_another_redirect_uri_is_refused_at_once() {
     assert_fails(listener.receive(login).await, "Config");
 }
 
-/// Not `file`, or a scheme that starts another program.
+/// Rejects `file` and schemes that start other programs.
 #[tokio::test]
 async fn only_http_addresses_are_opened() {
     for address in ["file:///etc/passwd", "javascript:alert(1)", "mailto:a@b.c"] {

@@ -1,4 +1,4 @@
-//! The answers of a received consignment, by question and in display order.
+//! The answers of a consignment as received, by question and in display order.
 
 use std::collections::HashMap;
 
@@ -8,9 +8,9 @@ use super::{Answer, Consignment, Question, QuestionId, QuestionType};
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct AnsweredQuestion<'a> {
-    /// The question; `None` where the list of the record lacks it.
+    /// The question; `None` if the record does not list it.
     pub question: Option<&'a Question>,
-    /// The question that it stands under, such as the section of its row.
+    /// The parent question, such as the section of its row.
     pub above: Option<&'a Question>,
     answer: &'a Answer,
 }
@@ -21,7 +21,7 @@ impl<'a> AnsweredQuestion<'a> {
         self.answer.question_id.as_ref()
     }
 
-    /// The text of the question; empty where it has none.
+    /// The text of the question; empty if it has none.
     pub fn text(&self) -> &'a str {
         let text = self.question.and_then(|question| question.text.as_deref());
         text.unwrap_or_default()
@@ -32,12 +32,12 @@ impl<'a> AnsweredQuestion<'a> {
         self.answer.index
     }
 
-    /// The answer as it was received; of a choice, the value that is sent.
+    /// The answer as received; for a choice, its wire value.
     pub fn value(&self) -> &'a str {
         self.answer.value.as_deref().unwrap_or_default()
     }
 
-    /// The answer as the user knows it: of a choice its display name, otherwise the value.
+    /// The answer as shown to the user: the display name of a choice, otherwise the value.
     pub fn name(&self) -> &'a str {
         let choices = self.question.map(|question| &question.acceptable_answers);
         let chosen = choices
@@ -50,9 +50,9 @@ impl<'a> AnsweredQuestion<'a> {
 }
 
 impl Consignment {
-    /// The answer to a question, by the id of the question; of a question in rows that of the first row.
+    /// The answer to a question, by question id. For a question in rows, returns the answer of the first row.
     ///
-    /// Ids mean the same in all consignments: 88 asks for growth hormones. `guide::sources` says where they were seen.
+    /// Ids mean the same in all consignments: 88 asks about growth hormones. `guide::sources` lists where they were seen.
     ///
     /// ```
     /// use envd_sdk::model::Consignment;
@@ -73,7 +73,7 @@ impl Consignment {
         answers.min_by_key(|(row, _)| *row).map(|(_, value)| value)
     }
 
-    /// The answer to a question in a row of a REPEATABLE question, from 0. See [`answer`](Self::answer).
+    /// The answer to a question in a row of a REPEATABLE question, counted from 0. See [`answer`](Self::answer).
     pub fn answer_in(&self, question: impl AsRef<str>, row: i64) -> Option<&str> {
         let mut answers = self.answers_to(question.as_ref());
         let found = answers.find(|(index, _)| *index == Some(row));
@@ -87,11 +87,11 @@ impl Consignment {
         answers.filter_map(|answer| Some((answer.index, answer.value.as_deref()?)))
     }
 
-    /// All answers with their questions, as the service would show them: in the order of the questions, and in a REPEATABLE question
-    /// row by row. Answers to questions that the record does not list follow, in the order in which they were received.
+    /// All answers with their questions, in the order in which the service would show them: by question, and row by row within
+    /// a REPEATABLE question. Answers to questions that the record does not list follow at the end, in the order received.
     ///
-    /// Answers with a null value are left out. This does not judge whether a question applies: a record may hold answers to
-    /// questions that do not apply any more ([`Questionnaire`](crate::validate::Questionnaire)).
+    /// Null answers are omitted. This does not check whether a question applies: a record may contain answers to questions that
+    /// no longer apply ([`Questionnaire`](crate::validate::Questionnaire)).
     ///
     /// ```
     /// # equipment::example(async {
@@ -125,7 +125,7 @@ impl Consignment {
     }
 }
 
-/// A walk over the questions that takes the answers to each.
+/// A traversal of the questions that collects the answers to each.
 #[derive(Default)]
 struct AnswerWalk<'a> {
     open: HashMap<Option<&'a QuestionId>, Vec<&'a Answer>>,
@@ -133,12 +133,12 @@ struct AnswerWalk<'a> {
 }
 
 impl<'a> AnswerWalk<'a> {
-    /// Takes the answers to these questions and those below.
+    /// Collects the answers to these questions and their descendants.
     fn list(&mut self, questions: &'a [Question], above: Option<&'a Question>, in_rows: bool) {
         let mut questions: Vec<&Question> = questions.iter().collect();
         questions.sort_by_key(|question| question.order.unwrap_or(i64::MAX));
         for question in questions {
-            // An id that stands in several places is listed at the first.
+            // An id that occurs in several places is listed at the first one.
             let answers = question
                 .id
                 .as_ref()
@@ -199,7 +199,7 @@ mod tests {
             let above = above.map_or("-", QuestionId::as_str);
             format!("{above} {} {:?} {}", one.text(), one.row(), one.name())
         });
-        // Question 17 stands at its first place, outside the rows there.
+        // Question 17 is listed at its first place, outside the rows there.
         let wanted = "1  None Yes|1 Heads Some(2) 18|1 Breed Some(2) Mixed|4 Why Some(2) so|1 Heads Some(10) 7|\
             1 Breed Some(10) Angus|17 Held None less|- Last None |-  None unlisted|-  None without an id";
         assert_eq!(lines.collect::<Vec<_>>().join("|"), wanted);

@@ -1,19 +1,20 @@
-//! Codes that the specification names in open lists: those that the schema has as plain texts, and those of the register.
+//! Codes that the specification lists but leaves open: those that the schema types as plain strings, and those of the register.
 
 use super::open_enum::open_enum;
 use super::visible_text::trimmed;
 
 open_enum! {
-    /// What kind of answer a question takes (spec 2.6; the kinds that the specification does not name are public: `location_4.4.0`, `guide::sources`).
+    /// The kind of answer that a question takes (spec 2.6; kinds missing in the specification are public: `location_4.4.0`,
+    /// `guide::sources`).
     ///
-    /// Of a [`Question`](super::Question); see there for an example. The kind of field that a screen shows for it is
+    /// Part of a [`Question`](super::Question); see there for an example. The matching kind of form field is
     /// [`ItemKind`](crate::validate::ItemKind).
     QuestionType {
-        /// A group that is answered once for each row; its children carry the row number as `index`.
+        /// A group that is answered once per row; its children carry the row number as `index`.
         Repeatable = "REPEATABLE",
-        /// One of the acceptable answers.
+        /// Exactly one of the acceptable answers.
         SingleChoice = "SINGLE_CHOICE",
-        /// Several of the acceptable answers.
+        /// Any number of the acceptable answers.
         MultipleChoice = "MULTIPLE_CHOICE",
         /// Free text.
         String = "STRING",
@@ -25,9 +26,9 @@ open_enum! {
         Date = "DATE",
         /// A time (HH:mm). Public, not confirmed.
         DateTime = "DATE_TIME",
-        /// A month; its form is not shown. Public, not confirmed.
+        /// A month; its format is unknown. Public, not confirmed.
         DateMonth = "DATE_MONTH",
-        /// A heading without an answer. Public, not confirmed.
+        /// A heading that takes no answer. Public, not confirmed.
         Display = "DISPLAY",
         /// A picture. Public, not confirmed.
         Image = "IMAGE",
@@ -35,15 +36,15 @@ open_enum! {
 }
 
 open_enum! {
-    /// The kind of a question's rule (spec 2.6).
+    /// The kind of rule for a question (spec 2.6).
     ///
-    /// Of a [`QuestionValidator`](super::QuestionValidator). See [`Question`](super::Question) for an example.
+    /// Part of a [`QuestionValidator`](super::QuestionValidator). See [`Question`](super::Question) for an example.
     ValidatorType {
-        /// An answer must be given.
+        /// An answer is required.
         Required = "required",
-        /// The year of the answer must not be before the parameter.
+        /// The earliest year allowed in the answer.
         MinYear = "minYear",
-        /// The year of the answer must not be after the parameter; `now` means no date in the future.
+        /// The latest year allowed in the answer; `now` forbids future dates.
         MaxYear = "maxYear",
     }
 }
@@ -51,7 +52,7 @@ open_enum! {
 open_enum! {
     /// The kind of an account (spec 2.8).
     ///
-    /// Of a [`UserAccount`](super::UserAccount). See [`UserDetails`](super::UserDetails) for an example.
+    /// Part of a [`UserAccount`](super::UserAccount). See [`UserDetails`](super::UserDetails) for an example.
     AccountType {
         /// An account of the Livestock Production Assurance program.
         Lpa = "LPA",
@@ -61,12 +62,11 @@ open_enum! {
 open_enum! {
     /// The role of a user (spec 5.10).
     ///
-    /// Roles are those of a user or of one account, and those that
-    /// [`Account::user_mappings`](crate::Account::user_mappings) takes.
+    /// Users and single accounts have roles, and [`Account::user_mappings`](crate::Account::user_mappings) takes one.
     ///
-    /// The specification names the roles in its text and shows none on the wire. The only one seen there is `AUTHVIEWER`
-    /// (public: `OAuthSample`, `guide::sources`). assumed: the others are written as they are named, or as codes of the same
-    /// kind (`PRODUCER`). A role is read in both spellings, in any case, with or without blanks; any other text is kept as it is.
+    /// The specification names the roles in its text, but shows none on the wire. Only `AUTHVIEWER` has been seen (public:
+    /// `OAuthSample`, `guide::sources`). assumed: the others use the names from the text, or codes of the same style
+    /// (`PRODUCER`). Roles are decoded from both spellings, in any case, with or without spaces. Any other text is preserved.
     ///
     /// ```
     /// use envd_sdk::model::{Role, UserDetails};
@@ -83,11 +83,11 @@ open_enum! {
         Receiver = "Receiver",
         /// A saleyard or an agent.
         Facilitator = "Facilitator",
-        /// Carries livestock.
+        /// Transports livestock.
         Transporter = "Transporter",
         /// Buys livestock.
         Buyer = "Buyer",
-        /// May look at a consignment; "Authenticated Viewer" in the text of the specification.
+        /// May view a consignment; "Authenticated Viewer" in the specification.
         AuthenticatedViewer = "AUTHVIEWER",
     }
 }
@@ -101,7 +101,7 @@ impl From<Role> for String {
     }
 }
 
-/// The role with this name or code, in any case and with any blanks in it. assumed, see [`Role`].
+/// The role with this name or code, ignoring case and spaces. assumed, see [`Role`].
 fn other_spelling_of_role(text: &str) -> Option<Role> {
     let letters = || {
         text.chars()
@@ -116,7 +116,7 @@ fn other_spelling_of_role(text: &str) -> Option<Role> {
 }
 
 open_enum! {
-    /// The state of a property in the register (spec 3.2). On the wire it is `{ShortCode, Description}`.
+    /// The state of a property in the register (spec 3.2). The wire format is `{ShortCode, Description}`.
     ///
     /// ```
     /// use envd_sdk::model::PropertyStatus;
@@ -131,7 +131,7 @@ open_enum! {
         Disbanded = "Disbanded",
         /// Short code I.
         Inactive = "Inactive",
-        /// Merged with another; its short code is not shown.
+        /// Merged with another property; its short code is unknown.
         Amalgamated = "Amalgamated",
         /// Short code B.
         Blocked = "Blocked",
@@ -139,7 +139,7 @@ open_enum! {
 }
 
 impl PropertyStatus {
-    /// Reads a short code or a name, in any case.
+    /// Parses a short code or a name, in any case.
     pub(super) fn from_code(text: &str) -> Self {
         let text = trimmed(text);
         let is = |name: &str| text.eq_ignore_ascii_case(name);
@@ -150,7 +150,7 @@ impl PropertyStatus {
             .unwrap_or_else(|| Self::Unrecognized(text.to_owned()))
     }
 
-    /// The short code; `None` for [`Amalgamated`](Self::Amalgamated), because no source shows its code, and for unknown states.
+    /// The short code; `None` for unknown states, and for [`Amalgamated`](Self::Amalgamated), for which no source gives a code.
     pub(super) fn short_code(&self) -> Option<&'static str> {
         match self {
             Self::Active => Some("A"),
@@ -161,16 +161,16 @@ impl PropertyStatus {
         }
     }
 
-    /// Whether the property is in use. A state that is not known is not active.
+    /// Whether the property is in use. An unknown state counts as not active.
     pub fn is_active(&self) -> bool {
         *self == Self::Active
     }
 }
 
 open_enum! {
-    /// A species that is kept on a property (spec 2.10: C and S seen).
+    /// A species kept on a property (spec 2.10: C and S seen).
     ///
-    /// That of a consignment is a [`Species`](super::Species). See [`Property`](super::Property) for an example.
+    /// For a consignment, see [`Species`](super::Species). See [`Property`](super::Property) for an example.
     SpeciesCode {
         /// Cattle. The meaning is inferred.
         Cattle = "C",
@@ -182,7 +182,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// The use of a property (spec 4.2: PR, FL, SA, SY and AB are examples, their meanings are inferred).
+    /// The use of a property (spec 4.2: PR, FL, SA, SY and AB are examples, with inferred meanings).
     ///
     /// ```
     /// use envd_sdk::model::{Property, PropertyTypeCode};
@@ -196,7 +196,7 @@ open_enum! {
         Property = "PR",
         /// A feedlot.
         Feedlot = "FL",
-        /// A stock agent; the least sure of the meanings.
+        /// A stock agent. This is the least certain meaning.
         StockAgent = "SA",
         /// A saleyard.
         Saleyard = "SY",

@@ -1,10 +1,10 @@
-//! The rows of the error table (spec 7.2), recognised in one place.
+//! Recognises the rows of the error table (spec 7.2), in a single place.
 
 use super::ServerError;
 
-/// Which row of the error table (spec 7.2) a server error belongs to.
+/// The row of the error table (spec 7.2) to which a server error belongs.
 ///
-/// Codes and paths decide; the text of the message only where the specification gives nothing else.
+/// Codes and paths decide. The message text is used only if the specification gives nothing else.
 ///
 /// ```
 /// use envd_sdk::model::{Condition, ServerError};
@@ -24,38 +24,37 @@ use super::ServerError;
 pub enum Condition {
     /// The access token is invalid or expired.
     InvalidToken,
-    /// The record does not exist, or the user may not change it; the server does not distinguish them. It sends the text
-    /// of a failure ("Internal server error"), so that the reply to a request without the id or the number of a record
-    /// is not read this way.
+    /// The record does not exist, or the user may not change it; the server does not distinguish the two. It sends the text of
+    /// a failure ("Internal server error"), so the reply to a request without a record id or number is not classified this way.
     NotFoundOrForbidden,
-    /// The consignment has no forms, or no species follows from them.
+    /// The consignment has no forms, or forms that imply no species.
     EmptyForms,
     /// A form is unknown to the server.
     UnknownForm,
     /// The forms belong to more than one species.
     MixedSpecies,
-    /// A PIC does not have the format of a PIC.
+    /// A PIC has an invalid format.
     InvalidPic,
-    /// The origin PIC is not the PIC of the selected account.
+    /// The origin PIC is not that of the selected account.
     PicNotAssociated,
-    /// An answer that is required is missing. The server classes this as a warning.
+    /// A required answer is missing. The server classes this as a warning.
     RequiredAnswerMissing,
-    /// An answer breaks a rule of its question. The server classes this as a warning.
+    /// An answer violates a rule of its question. The server classes this as a warning.
     InvalidAnswerValue,
-    /// An answer is not an acceptable answer.
+    /// An answer is not one of the acceptable answers.
     OutsideAcceptableAnswers,
     /// The form LPAG2 can no longer be created. The shape is assumed.
     Lpag2Rejected,
-    /// Question 185 was not answered Yes: the goats may not be moved. The shape is assumed.
+    /// Question 185 was not answered with Yes: the goats must not be moved. The shape is assumed.
     Question185No,
-    /// The user is not permitted, for example not accredited for a form. The shape is assumed.
+    /// The user lacks permission, such as the accreditation for a form. The shape is assumed.
     AccessDenied,
-    /// The query does not fit the server's schema, or an input has a field that the schema lacks: the service has changed, or a
-    /// document of the caller is wrong.
+    /// The query does not match the server's schema, or an input has a field missing in the schema: the service has changed, or
+    /// the caller's document is wrong.
     SchemaMismatch,
-    /// A value in the variables does not fit the server's schema.
+    /// A variable's value does not match the server's schema.
     InvalidVariable,
-    /// A field breaks a rule of spec 2.1 to 2.3.
+    /// A field violates a rule of spec 2.1 to 2.3.
     FieldRule,
     /// None of the above.
     Other,
@@ -64,8 +63,8 @@ pub enum Condition {
 impl Condition {
     pub(super) fn of(error: &ServerError) -> Self {
         match error.schema_code() {
-            // assumed: the text of GraphQL.NET, which has the same code and number for a wrong value and for a field of an input
-            // that the schema does not have.
+            // assumed: the message of GraphQL.NET, which uses the same code and number for a wrong value and for an unknown
+            // input field.
             Some("INVALID_VALUE") if error.message().contains("Unrecognized input fields '") => {
                 return Self::SchemaMismatch;
             }
@@ -73,7 +72,7 @@ impl Condition {
                 return Self::UnknownForm;
             }
             Some("INVALID_VALUE") => return Self::InvalidVariable,
-            // Validation errors carry the section of the GraphQL specification that was broken.
+            // Validation errors carry the section of the GraphQL specification that was violated.
             Some(_) if error.schema_number().is_some_and(|n| n.starts_with('5')) => {
                 return Self::SchemaMismatch;
             }
@@ -83,27 +82,28 @@ impl Condition {
                 | "INVALID_OPERATION"
                 | "INVALID_OPERATION_NAME"
                 | "QUERY_MISSING"
-                // Apollo Server's.
+                // Apollo Server's codes.
                 | "GRAPHQL_PARSE_FAILED"
                 | "GRAPHQL_VALIDATION_FAILED"
                 | "OPERATION_RESOLUTION_FAILURE",
             ) => {
                 return Self::SchemaMismatch;
             }
-            // Apollo Server gives variables this code, other servers on graphql-js give none: the text distinguishes them.
+            // Apollo Server uses this code for variables, other servers based on graphql-js use none: the text distinguishes
+            // them.
             None | Some("BAD_USER_INPUT") if error.code().is_none() && error.path().is_empty() => {
                 if let Some(condition) = Self::of_request(error.message()) {
                     return condition;
                 }
             }
-            // assumed: the codes of other GraphQL servers, and of access rules in GraphQL.NET.
+            // assumed: codes of other GraphQL servers, and of access rules in GraphQL.NET.
             Some("UNAUTHENTICATED" | "UNAUTHORIZED") => return Self::InvalidToken,
             Some("ACCESS_DENIED" | "FORBIDDEN") => return Self::AccessDenied,
             _ => {}
         }
         let message = words(error.message());
         let description = words(error.description().unwrap_or_default());
-        // The row says nothing of the Code.
+        // The row does not specify the Code.
         if description.contains("more than one species") {
             return Self::MixedSpecies;
         }
@@ -116,7 +116,7 @@ impl Condition {
         }
     }
 
-    /// The texts of graphql-js for a request that it does not execute. Others may come from an execution.
+    /// The messages of graphql-js for requests that it does not execute. Other messages may come from an execution.
     fn of_request(message: &str) -> Option<Self> {
         let document = [
             "Syntax Error",
@@ -147,7 +147,7 @@ impl Condition {
         }
     }
 
-    /// An empty Code: the specification distinguishes these by their texts only.
+    /// An empty Code: the specification distinguishes these errors only by their text.
     fn of_refusal(error: &ServerError, message: &str, description: &str) -> Self {
         if message == "access denied" {
             Self::AccessDenied
@@ -162,19 +162,19 @@ impl Condition {
         }
     }
 
-    /// No Code at all: the path names the field as well (spec 7.2).
+    /// No Code at all: the path also names the field (spec 7.2).
     fn of_path(error: &ServerError, message: &str) -> Self {
         let [_operation, .., field] = error.path() else {
             return Self::Other;
         };
         match Self::of_field(&words(field), message) {
-            // The path is there for a failure, too.
+            // Failures have a path too.
             Self::FieldRule => Self::Other,
             told => told,
         }
     }
 
-    /// A Code or a path that names a field: the message has the reason.
+    /// A Code or a path that names a field. The message states the reason.
     fn of_field(field: &str, message: &str) -> Self {
         let ends_in = |ends: &[&str]| ends.iter().any(|end| message.ends_with(end));
         if ends_in(&["is not a valid value for pic"]) {
@@ -202,7 +202,7 @@ impl Condition {
     }
 }
 
-/// A text for comparison: the specification and public material differ in case, blanks and the full stop.
+/// Normalizes a text: the specification and public material differ in case, white space and the full stop.
 fn words(text: &str) -> String {
     let text = text.trim().trim_end_matches('.').to_ascii_lowercase();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -214,10 +214,11 @@ mod tests {
 
     use super::*;
 
-    /// Each row: condition, message, Code, path below the operation, Description. A dash is null; the Code `empty` is an empty text.
+    /// The columns: condition, message, Code, path below the operation, Description. A dash is null; the Code `empty` is an
+    /// empty string.
     const TABLE: &str = include_str!("conditions.txt");
 
-    /// The error of a row, and the condition of the row.
+    /// The error of a row, and its condition.
     fn error_of(row: &str, change: fn(&str) -> String) -> (String, ServerError) {
         let columns: Vec<&str> = row.split('|').map(str::trim).collect();
         let [condition, message, code, path, description] = columns.as_slice() else {
@@ -284,7 +285,7 @@ mod tests {
             (plain(none), C::InvalidVariable),
             (plain("Unexpected error."), C::Other),
             (plain("Variable weather"), C::Other),
-            // With a path it comes from an execution, which may have changed something.
+            // An error with a path comes from an execution, which may have changed something.
             (executed, C::Other),
         ] {
             let error = ServerError::from_value(error);

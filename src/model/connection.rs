@@ -1,5 +1,5 @@
-//! What stands around records in replies: the page of a list with cursors, the positions in such a list and its irregularities,
-//! and the result of a change.
+//! Wrappers of records in replies: pages of a list with cursors, positions in such a list and notices about it, and the result
+//! of a change.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,44 +7,44 @@ use super::{PageInfo, lenient};
 
 /// A page of a list with cursors.
 ///
-/// [`Account::consignments`](crate::Account::consignments) and its kin read page by page without it. See
-/// [`Account::consignments_page`](crate::Account::consignments_page) for an example, and
-/// [`guide::own_documents`](crate::guide::own_documents) for the list of a document of your own, as
-/// [`Client::pager`](crate::Client::pager) takes it.
+/// You need it only for [`Account::consignments_page`](crate::Account::consignments_page), which has an example, and for lists
+/// in your own documents: [`Client::pager`](crate::Client::pager) takes it, see
+/// [`guide::own_documents`](crate::guide::own_documents). [`Account::consignments`](crate::Account::consignments) and similar
+/// methods read page by page without it.
 ///
 /// Source: stated, specification 4.1; of templates public material (`OAuthSample`), not confirmed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", from = "ReceivedConnection<T>")]
 #[non_exhaustive]
 pub struct Connection<T> {
-    /// The number of records on all pages. Public queries of templates do not select it.
+    /// The total number of records. Public queries of templates do not select it.
     pub total_count: Option<i64>,
     /// The position of this page.
     pub page_info: Option<PageInfo>,
     /// The records with their cursors. An element that the server sent as null has neither.
     pub edges: Vec<Edge<T>>,
-    /// Whether the server sent no list.
+    /// Whether the server sent null instead of a list.
     #[serde(skip)]
     is_null: bool,
 }
 
 /// A record on a page, with its cursor.
 ///
-/// A [`Pager`](crate::Pager) takes the records out of it.
+/// A [`Pager`](crate::Pager) unwraps the records.
 ///
 /// Source: stated, specification 4.1; of templates public material (`OAuthSample`), not confirmed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Edge<T> {
-    /// The position of the record, to be passed as `after`; opaque.
+    /// The position of the record, for the argument `after`; opaque.
     pub cursor: Option<String>,
-    /// The record; `None` where the server sent null, or the record could not be read.
+    /// The record; `None` if the server sent null, or the record could not be decoded.
     pub node: Option<T>,
 }
 
-/// The record that a change returns, as it stands in the reply.
+/// The record returned by a change, as nested in the reply.
 ///
-/// [`Account::save_consignment`](crate::Account::save_consignment) and its kin take the record out of it.
+/// [`Account::save_consignment`](crate::Account::save_consignment) and similar methods unwrap the record.
 ///
 /// Source: assumed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,9 +55,9 @@ pub struct Saved<T> {
 }
 
 impl<T> Connection<T> {
-    /// A page with its `pageInfo` and, of each edge, the cursor and the record (`node`).
+    /// A page from its `pageInfo` and, for each edge, the cursor and the record (`node`).
     ///
-    /// A cursor is `None` where the document does not select it. A place without a record counts as
+    /// A cursor is `None` if the document does not select it. An edge without a record counts as
     /// [`missing`](crate::Page::missing).
     #[must_use]
     pub fn new(
@@ -77,14 +77,14 @@ impl<T> Connection<T> {
         }
     }
 
-    /// The number of records on all pages, as the server states it.
+    /// The total number of records, as stated by the server.
     #[must_use]
     pub fn total(mut self, total: impl Into<Option<i64>>) -> Self {
         self.total_count = total.into();
         self
     }
 
-    /// The page, if it has a list. One that is null is empty only if the server states a total of 0.
+    /// The page, if it has a list. A null list counts as empty only if the server states a total of 0.
     #[cfg(feature = "client")]
     pub(crate) fn if_listed(self) -> Option<Self> {
         (!self.is_null || self.total_count == Some(0)).then_some(self)
@@ -112,10 +112,10 @@ impl<T> From<ReceivedConnection<T>> for Connection<T> {
     }
 }
 
-/// A position in a list that is read page by page: the start, or what follows a cursor.
+/// A position in a paged list: the start, or the place after a cursor.
 ///
-/// It can be stored (as JSON: a text or null) and given to a pager of the same list later. How long a cursor stays valid
-/// is not shown.
+/// You can store it (its JSON is a string or null), and later pass it to a pager for the same list. It is unknown how long a
+/// cursor stays valid.
 ///
 /// ```
 /// use envd_sdk::model::Position;
@@ -135,7 +135,7 @@ impl Position {
         Self(None)
     }
 
-    /// What follows a cursor.
+    /// The position after a cursor.
     pub fn after(cursor: impl Into<String>) -> Self {
         Self(Some(cursor.into()))
     }
@@ -146,12 +146,13 @@ impl Position {
     }
 }
 
-/// An irregularity of a list that is read page by page. The records are returned all the same.
+/// An irregularity in a paged list. The records are returned anyway.
 ///
-/// Lists change while they are read: pages then overlap, or leave a gap between them. Neither is an error, and a program
-/// that counts or adds up has to handle it.
+/// Lists change while they are read, so pages may overlap or leave a gap. Neither is an error, but a program that counts or
+/// adds up records has to handle both.
 ///
-/// [`Page::notices`](crate::Page::notices) has those of a page, [`Items::notices`](crate::Items::notices) all until now.
+/// [`Page::notices`](crate::Page::notices) has the notices of one page, [`Items::notices`](crate::Items::notices) all notices
+/// so far.
 ///
 /// ```
 /// use envd_sdk::model::ListNotice;
@@ -170,22 +171,22 @@ impl Position {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ListNotice {
-    /// The total differs from that of the page before: a record may be missed or come twice.
+    /// The total differs from the previous page: a record may be missed or returned twice.
     #[non_exhaustive]
     TotalChanged {
-        /// The number of the page, from 1.
+        /// The page number, starting at 1.
         page: u64,
-        /// The total before.
+        /// The previous total.
         before: i64,
         /// The total of this page.
         now: i64,
     },
-    /// Records that came before, on this page or an earlier one.
+    /// Records that already appeared, on this page or an earlier one.
     #[non_exhaustive]
     Repeated {
-        /// The number of the page, from 1.
+        /// The page number, starting at 1.
         page: u64,
-        /// What identifies the records: id or number of a consignment or template, register id or PIC of a property.
+        /// The identifiers of the records: id or number of a consignment or template, register id or PIC of a property.
         ids: Vec<String>,
     },
 }

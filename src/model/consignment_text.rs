@@ -1,4 +1,4 @@
-//! The JSON text of an input, kept and sent byte for byte.
+//! The JSON text of an input, preserved byte for byte.
 
 // Only the client renames fields.
 #![allow(dead_code)]
@@ -16,13 +16,13 @@ use serde_json::value::RawValue;
 
 use super::{BorrowedText, TextError};
 
-/// The JSON text of an input, for a save that sends what was signed, byte for byte:
+/// The JSON text of an input, for a save that sends the signed text byte for byte:
 /// [`Account::save_consignment_text`](crate::Account::save_consignment_text). Cheap to clone. `Debug` hides the text.
 ///
-/// Which record is meant, and its status, is often known only after the text was written. [`with`](Self::with) and
-/// [`without`](Self::without) change one field of the text and leave all other bytes as they are.
+/// The record and its status are often known only after the text was written. [`with`](Self::with) and
+/// [`without`](Self::without) change a single field of the text and leave all other bytes unchanged.
 ///
-/// With serde it is the JSON object itself, not a text that holds one. Only `serde_json` can write and read it.
+/// Serde treats it as the JSON object itself, not as a string. Only `serde_json` can serialize and deserialize it.
 ///
 /// ```
 /// use envd_sdk::model::{ConsignmentInput, ConsignmentText, FormType, PartyInput};
@@ -40,7 +40,7 @@ use super::{BorrowedText, TextError};
 #[derive(Clone, PartialEq, Eq)]
 pub struct ConsignmentText(Arc<str>);
 
-/// A field of the text; the texts of all of them, and the closing brace, are the whole.
+/// A field of the text. Concatenating all fields and the closing brace gives the complete text.
 struct TextField<'a> {
     name: Cow<'a, str>,
     /// The opening brace, or the comma.
@@ -51,11 +51,11 @@ struct TextField<'a> {
 }
 
 impl ConsignmentText {
-    /// Reads a text. White space around it is cut off.
+    /// Parses a text, without surrounding white space.
     ///
     /// # Errors
     ///
-    /// When it is not a JSON object, or has a field twice.
+    /// If the text is not a JSON object, or has a duplicate field.
     pub fn parse(text: &str) -> Result<Self, TextError> {
         let no_object = TextError::new("the text of a consignment is a JSON object");
         let text = serde_json::from_str::<&RawValue>(text).map_err(|_| no_object)?;
@@ -74,7 +74,8 @@ impl ConsignmentText {
         &self.0
     }
 
-    /// With this text as the value of a field, such as `id`, `number` and `status`. A field that is not there yet comes last.
+    /// Returns the text with this string as the value of a field, such as `id`, `number` or `status`. A new field is added at
+    /// the end.
     #[must_use]
     pub fn with(&self, name: &str, value: &str) -> Self {
         let value = Value::from(value).to_string();
@@ -93,7 +94,7 @@ impl ConsignmentText {
         Self(format!("{before}{comma}{name}:{value}}}").into())
     }
 
-    /// Without a field, if it is there.
+    /// Returns the text without this field.
     #[must_use]
     pub fn without(&self, name: &str) -> Self {
         self.edited(|field| (field.name != name).then_some((field.key, field.value)))
@@ -106,7 +107,7 @@ impl ConsignmentText {
         Some(members.find(|member| member.name == name)?.value)
     }
 
-    /// With other names for fields, all at once. One without another name is left out, and so is one that is null.
+    /// Renames fields, all in one step. A field without a new name is removed, and so is a null field.
     pub(crate) fn renamed(&self, names: &[(&str, Option<&str>)]) -> Result<Self, TextError> {
         let keys = names
             .iter()
@@ -123,9 +124,9 @@ impl ConsignmentText {
         Self::parse(&renamed.0)
     }
 
-    /// With the key and the value that `edit` makes of each field; without those of which it makes none.
+    /// Replaces each field's key and value with the result of `edit`; removes the field for `None`.
     fn edited<'a>(&'a self, edit: impl Fn(&TextField<'a>) -> Option<(&'a str, &'a str)>) -> Self {
-        // OK because the text was read before.
+        // OK because the text was parsed before.
         let (members, closing) = members(&self.0).unwrap_or_default();
         let mut text = String::with_capacity(self.0.len());
         text.push_str(members.first().map_or("", |first| first.before));
@@ -135,7 +136,7 @@ impl ConsignmentText {
                 continue;
             };
             if !std::mem::take(&mut is_first) {
-                // The first one has the brace, which a later one takes over where that is removed.
+                // The first field has the opening brace, which the next one takes over if the first is removed.
                 text.push_str(if member.before.starts_with('{') {
                     ","
                 } else {
@@ -149,17 +150,17 @@ impl ConsignmentText {
     }
 }
 
-/// The fields of an object in their order, and what stands behind the last one.
+/// The fields of an object in order, and the text after the last one.
 fn members(text: &str) -> Option<(Vec<TextField<'_>>, &str)> {
     let RawFields(fields) = serde_json::from_str(text).ok()?;
     let mut members = Vec::with_capacity(fields.len());
     let mut rest = 0;
     for (name, value) in fields {
         let value = value.get();
-        // `value` is a slice of `text`, so this is its distance from the start.
+        // `value` is a slice of `text`, so this is its offset.
         let at = value.as_ptr().addr() - text.as_ptr().addr();
         let before = text.get(rest..at)?;
-        // Between the value before and this one stand a brace or comma, the key in quotes, a colon, and white space.
+        // Between the previous value and this one are a brace or comma, the quoted key, a colon, and white space.
         let (start, end) = (before.find('"')?, before.rfind('"')? + 1);
         members.push(TextField {
             name,
@@ -174,7 +175,7 @@ fn members(text: &str) -> Option<(Vec<TextField<'_>>, &str)> {
     Some((members, closing))
 }
 
-/// The fields of an object as they were written, repeated ones too.
+/// The fields of an object in their original order, including duplicates.
 struct RawFields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for RawFields<'de> {

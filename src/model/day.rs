@@ -1,4 +1,4 @@
-//! Days in the form of the wire.
+//! Calendar days in their wire format.
 
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{TextError, TimeZone, Timestamp};
 
-/// A day of the calendar, ISO 8601 date (yyyy-MM-dd).
+/// A calendar day, an ISO 8601 date (yyyy-MM-dd).
 ///
 /// ```
 /// use envd_sdk::model::Day;
@@ -20,16 +20,16 @@ use super::{TextError, TimeZone, Timestamp};
 /// # Ok::<(), envd_sdk::model::TextError>(())
 /// ```
 ///
-/// With the features `chrono04`, `jiff02` and `time03` it comes from and becomes a date of the crate of that name.
+/// With the features `chrono04`, `jiff02` and `time03`, it converts from and to a date of the respective crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Day(NaiveDate);
 
 impl Day {
-    /// Reads a day in exactly the form yyyy-MM-dd.
+    /// Parses a day in exactly the format yyyy-MM-dd.
     ///
     /// # Errors
     ///
-    /// When the text has another form or the calendar has no such day.
+    /// If the text has another format, or the calendar has no such day.
     pub fn parse(text: &str) -> Result<Self, TextError> {
         // chrono would also accept `2026-1-2` and `+2026-01-02`.
         let number = |digits: &[u8]| {
@@ -48,9 +48,9 @@ impl Day {
         day.ok_or(TextError::new("not an ISO 8601 date (yyyy-MM-dd)"))
     }
 
-    /// The day that a person means who types it: the year last or first, and the day before the month where the year is last; the
-    /// month in digits or by its English name, which may come first, and two digits of a year for one from 2000 on. `None` for
-    /// another text, for a day that the calendar does not have, and for a day of the week on which it does not fall.
+    /// Parses a day as people type it. The year is first or last; if it is last, the day comes before the month. The month is a
+    /// number or an English name, which may come first. Two-digit years count from 2000. `None` for any other text, a day that
+    /// does not exist, or a wrong day of the week.
     ///
     /// ```
     /// use envd_sdk::model::Day;
@@ -86,34 +86,34 @@ impl Day {
         let year = century + year.parse::<i32>().ok()?;
         let month = month.parse().ok().or_else(|| month_named(month))?;
         let day = Self::new(year, month, day.parse().ok()?)?;
-        // One of the two is a mistake.
+        // Either the day or the weekday is a mistake.
         weekday
             .is_none_or(|weekday| day.0.weekday().num_days_from_monday() == weekday)
             .then_some(day)
     }
 
-    /// A day by its numbers; `None` when the calendar has no such day, or the year is not one of 1 to 9999: the form
-    /// yyyy-MM-dd has no others, and the calendar no year 0.
+    /// Creates a day from numbers; `None` if the calendar has no such day, or the year is outside 1 to 9999: the format
+    /// yyyy-MM-dd has no other years, and the calendar has no year 0.
     pub fn new(year: i32, month: u32, day: u32) -> Option<Self> {
         Self::from_naive(NaiveDate::from_ymd_opt(year, month, day)?)
     }
 
-    /// The day at an instant, in UTC.
+    /// The day of an instant, in UTC.
     ///
-    /// In Australia the next day begins 8 to 11 hours earlier, so a declaration that is dated today there would be in the
-    /// future: [`today_in`](Self::today_in) gives the day where the user is.
+    /// In Australia the next day begins 8 to 11 hours earlier, so a declaration dated today there would be in the future: use
+    /// [`today_in`](Self::today_in) for the user's local day.
     pub fn of(time: SystemTime) -> Self {
         Self::today_in(TimeZone::UTC, time)
     }
 
-    /// The day in a state or another zone, when it is now this instant.
+    /// The current day in a state or time zone at this instant.
     ///
     /// ```
     /// use std::time::{Duration, SystemTime};
     /// use envd_sdk::model::{Day, Jurisdiction, Pic};
     ///
-    /// // 2026-11-19T21:00:00Z, 08:00 of the next day in Sydney. An application takes the time of its
-    /// // system.
+    /// // 2026-11-19T21:00:00Z, which is 08:00 of the next day in Sydney. An application uses the
+    /// // system time.
     /// let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_122_000);
     /// assert_eq!(Day::today_in(Jurisdiction::Nsw, now).to_string(), "2026-11-20");
     ///
@@ -141,14 +141,14 @@ impl Day {
         self.0.day()
     }
 
-    /// The day that is this number of days later (or earlier); `None` at the ends of the calendar.
+    /// The day this many days later, or earlier if negative; `None` beyond the ends of the calendar.
     #[must_use]
     pub fn plus_days(self, days: i64) -> Option<Self> {
         let day = self.0.checked_add_signed(TimeDelta::try_days(days)?)?;
         Self::from_naive(day)
     }
 
-    /// The instant at which the day begins in a state or another zone, for list filters.
+    /// The instant at which the day begins in a state or time zone, for list filters.
     ///
     /// ```
     /// use envd_sdk::model::{Day, Jurisdiction};
@@ -171,7 +171,7 @@ impl Day {
     }
 }
 
-/// The numbers and words of a day; not the words between them, nor the ending of an ordinal number, as in "21st of November".
+/// The numbers and words of a date, without filler words and ordinal suffixes, as in "21st of November".
 fn parts_of(text: &str) -> Option<Vec<&str>> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -179,7 +179,7 @@ fn parts_of(text: &str) -> Option<Vec<&str>> {
     while let Some(first) = rest.chars().next() {
         let is_number = first.is_ascii_digit();
         if !is_number && !first.is_alphabetic() {
-            // Digits of other scripts are no separators.
+            // Digits of other scripts are not separators.
             if first.is_alphanumeric() {
                 return None;
             }
@@ -206,7 +206,7 @@ fn parts_of(text: &str) -> Option<Vec<&str>> {
     Some(parts)
 }
 
-/// The day of the week with an English name, of which the first three letters will do, from 0 for Monday.
+/// The weekday with this English name, from 0 for Monday. The first three letters suffice.
 fn weekday_named(name: &str) -> Option<u32> {
     let days = [
         "monday",
@@ -220,7 +220,7 @@ fn weekday_named(name: &str) -> Option<u32> {
     numbered(0, &days, name)
 }
 
-/// The month with an English name, of which the first three letters will do.
+/// The month with this English name. The first three letters suffice.
 fn month_named(name: &str) -> Option<u32> {
     let months = [
         "january",
@@ -239,7 +239,7 @@ fn month_named(name: &str) -> Option<u32> {
     numbered(1, &months, name)
 }
 
-/// The number of the name that a text begins, by three letters at least.
+/// The position of the name that starts with this text, which needs at least three letters.
 fn numbered(first: u32, names: &[&str], text: &str) -> Option<u32> {
     let text = text.to_lowercase();
     let mut numbers = (first..).zip(names);
@@ -280,7 +280,8 @@ impl From<Day> for String {
     }
 }
 
-/// An instant, or the nearest one that can be written. chrono's own conversion panics 262,000 years from now.
+/// Converts an instant, clamped to the nearest one that can be represented. chrono's own conversion panics 262,000 years from
+/// now.
 pub(super) fn utc(time: SystemTime) -> DateTime<Utc> {
     let since = time.duration_since(UNIX_EPOCH);
     let delta = match &since {
@@ -296,7 +297,7 @@ pub(super) fn utc(time: SystemTime) -> DateTime<Utc> {
     within_calendar(time.ok().flatten().unwrap_or(end))
 }
 
-/// The instant, or the nearest one of the years from 1 to 9999, which the forms of the wire have.
+/// Clamps an instant to the years from 1 to 9999, which the wire format supports.
 pub(super) fn within_calendar(time: DateTime<Utc>) -> DateTime<Utc> {
     let [first, last] = [-62_135_596_800, 253_402_300_799];
     match time.timestamp() {
@@ -304,7 +305,7 @@ pub(super) fn within_calendar(time: DateTime<Utc>) -> DateTime<Utc> {
         seconds if seconds > last => DateTime::from_timestamp(last, 999_999_999),
         _ => Some(time),
     }
-    // OK because chrono has both instants.
+    // OK because chrono supports both instants.
     .unwrap_or(time)
 }
 

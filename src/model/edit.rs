@@ -1,4 +1,4 @@
-//! From a record to the input that saves it, in the forms of section 2 of the specification, and what the input does not carry.
+//! Converts a record to the input that saves it, in the formats of section 2 of the specification, and lists what is lost.
 
 use super::{
     Address, AddressInput, Answer, AnswerInput, Consignment, ConsignmentForm, ConsignmentInput,
@@ -6,25 +6,24 @@ use super::{
     Template, TemplateInput, Timestamp,
 };
 
-/// Everything that was read and can be sent, in the formats of section 2 of the specification.
+/// Converts all data that can be sent, in the formats of section 2 of the specification.
 ///
-/// The record keeps its id and its number, by which a save finds it (assumed). Parts without a field in a save stay
-/// behind; [`not_carried_over`](Consignment::not_carried_over) lists them. A field that was not read, or was null, is not sent, so
-/// a save leaves it as it is (assumed). An answer without a row is sent with the row null, as the samples show it
-/// (spec 2.4).
+/// The record keeps its id and number, which identify it in a save (assumed). Parts without a field in the input are dropped;
+/// [`not_carried_over`](Consignment::not_carried_over) lists them. A field that was not read, or was null, is not sent, so a
+/// save leaves it unchanged (assumed). An answer without a row is sent with a null row, as in the samples (spec 2.4).
 ///
-/// | field | what is sent |
+/// | field | sent value |
 /// | --- | --- |
-/// | `movement_date` | the day: `2023-06-10` for `2023-06-10T00:00:00`; an instant of UTC within a day stays as it is |
+/// | `movement_date` | the day: `2023-06-10` for `2023-06-10T00:00:00`; a UTC instant within a day is unchanged |
 /// | `movement_time` | hours and minutes: `05:15` for `05:15:00` |
-/// | `declaration.date` | the digits of day, hours, minutes and seconds as they are written, without fraction and zone |
-/// | `declaration.signature` | the Base64 text without `file:..;data:..;base64,` before it |
+/// | `declaration.date` | the digits of day, hours, minutes and seconds as written, without fraction and zone |
+/// | `declaration.signature` | the Base64 text without the prefix `file:..;data:..;base64,` |
 ///
-/// A text that does not have the format of its field is sent as it is: the server and the validator report it. So is a
-/// `movement_date` such as `2026-11-22T13:00:00Z`, which may be the midnight of the 23rd in Sydney.
+/// A text that does not have the format of its field is sent unchanged: the server and the validator report it. The same
+/// applies to a `movement_date` such as `2026-11-22T13:00:00Z`, which may be midnight of the 23rd in Sydney.
 ///
-/// No date is converted from one zone to another. The service takes a date without a zone for UTC, so a date with `Z`
-/// keeps its instant, and no date moves to another day however often a record is read and saved.
+/// Dates are never converted between time zones. The service treats a date without a zone as UTC, so a date with `Z` keeps its
+/// instant, and no date moves to another day however often a record is read and saved.
 ///
 /// ```
 /// # equipment::example(async {
@@ -67,11 +66,11 @@ impl From<&Consignment> for ConsignmentInput {
     }
 }
 
-/// A new consignment with the forms and parties of a template. It has no id, so that a save creates it.
+/// Creates a new consignment with the forms and parties of a template. It has no id, so a save creates it.
 ///
-/// The specification names the flow "create from a template" (4.1) and not its operation. It is done
-/// here: the fields of the template are put into an input, and the save is one of a new consignment. What the server may
-/// keep with a template and does not show (answers, a declaration) is not in it.
+/// The specification mentions the flow "create from a template" (4.1), but not its operation. It is implemented here: the
+/// template's fields become an input, and the save creates a new consignment. Data that the server may store with a template
+/// but does not return (answers, a declaration) is not included.
 impl From<&Template> for ConsignmentInput {
     fn from(template: &Template) -> Self {
         Self {
@@ -85,14 +84,14 @@ impl From<&Template> for ConsignmentInput {
     }
 }
 
-/// Everything that was read and can be sent; the species follows from the forms.
+/// Converts all data that can be sent; the forms imply the species.
 impl From<&Template> for TemplateInput {
     fn from(template: &Template) -> Self {
         Self {
             id: template.id.clone().into(),
             number: template.number.clone().into(),
             name: template.name.clone().into(),
-            // As the answers of a consignment.
+            // As with the answers of a consignment.
             forms: if template.forms.is_empty() {
                 Maybe::Absent
             } else {
@@ -137,7 +136,7 @@ impl From<&Answer> for AnswerInput {
     }
 }
 
-/// Date and signature in the forms of the specification (2.3), as [`ConsignmentInput`] from a record has them.
+/// Date and signature in the formats of the specification (2.3), like the [`ConsignmentInput`] of a record.
 impl From<&Declaration> for DeclarationInput {
     fn from(declaration: &Declaration) -> Self {
         Self {
@@ -157,7 +156,7 @@ fn party(party: Option<&Party>) -> PartyInput {
     party.map(PartyInput::from).unwrap_or_default()
 }
 
-/// A text in the format of a save.
+/// A text in the format for a save.
 fn formed(text: Option<&str>, form: fn(&str) -> String) -> Maybe<String> {
     text.map(form).into()
 }
@@ -170,22 +169,22 @@ fn forms(forms: &[ConsignmentForm]) -> Vec<FormType> {
 }
 
 impl ConsignmentSummary {
-    /// The day of the movement as its text has it; see [`Consignment::movement_day`].
+    /// The day of the movement as written; see [`Consignment::movement_day`].
     pub fn movement_day(&self) -> Option<Day> {
         read_day(self.movement_date.as_deref()?)
     }
 }
 
 impl ConsignmentInput {
-    /// The day of the movement as its text has it; see [`Consignment::movement_day`].
+    /// The day of the movement as written; see [`Consignment::movement_day`].
     pub fn movement_day(&self) -> Option<Day> {
         read_day(self.movement_date.value()?)
     }
 }
 
 impl Consignment {
-    /// The day of the movement as its text has it, without a conversion between zones; `None` when there is none, it
-    /// cannot be read, or it is an instant of UTC within a day, which may be the next day in Australia.
+    /// The day of the movement as written, without conversion between time zones. `None` if it is missing or cannot be parsed,
+    /// or if it is a UTC instant within a day, which may be the next day in Australia.
     ///
     /// ```
     /// use envd_sdk::model::{Consignment, Day};
@@ -198,12 +197,11 @@ impl Consignment {
         read_day(self.movement_date.as_deref()?)
     }
 
-    /// The fields of this record that an input made from it does not carry, by their wire names.
+    /// The fields of this record that an input created from it does not carry, by their wire names.
     ///
-    /// The service makes most of them itself, such as `heads` and `updatedAt`. An element of a list is named by its
-    /// list, and a date or a time by its field where a part of it is lost: a time in `movementDate`, seconds in
-    /// `movementTime`, a fraction of a second or a zone other than UTC in `declaration.date`. Fields that are missing in
-    /// the record are not listed.
+    /// The service generates most of them, such as `heads` and `updatedAt`. A lost list element is reported by its list, and a
+    /// partly lost date or time by its field: a time in `movementDate`, seconds in `movementTime`, a fraction of a second or a
+    /// zone other than UTC in `declaration.date`. Fields missing in the record are not listed.
     ///
     /// ```
     /// use envd_sdk::model::Consignment;
@@ -235,8 +233,8 @@ impl Consignment {
 }
 
 impl Template {
-    /// The fields of this record that a [`TemplateInput`](super::TemplateInput) made from it does not carry, by their
-    /// wire names. Fields that are missing in the record are not listed.
+    /// The fields of this record that a [`TemplateInput`](super::TemplateInput) created from it does not carry, by their wire
+    /// names. Fields missing in the record are not listed.
     ///
     /// ```
     /// use envd_sdk::model::Template;
@@ -257,7 +255,7 @@ fn named<const N: usize>(found: [(&'static str, bool); N]) -> impl Iterator<Item
         .filter_map(|(name, lost)| lost.then_some(name))
 }
 
-/// An input names its forms only, so a form without a name is lost as a whole.
+/// An input only names its forms, so a form without a name is lost completely.
 fn of_forms(forms: &[ConsignmentForm]) -> impl Iterator<Item = &'static str> {
     let nameless = forms.iter().any(|form| form.form_type.is_none());
     let numbered = forms.iter().any(|form| form.serial_number.is_some());
@@ -278,15 +276,15 @@ fn loses_instant(date: &Timestamp) -> bool {
     clock.is_some_and(|clock| !clock.has_whole_seconds() || !clock.is_utc())
 }
 
-/// A day with a time of day, read from a text of ISO 8601. The zone is kept apart, and nothing is converted.
+/// A day with a time, parsed from an ISO 8601 text. The zone is kept separate, and nothing is converted.
 pub(super) struct WrittenTime<'a> {
     pub(super) day: Day,
-    /// `None` where the text is a bare day.
+    /// `None` if the text is a day only.
     pub(super) clock: Option<ClockTime<'a>>,
 }
 
 impl<'a> WrittenTime<'a> {
-    /// Reads a day, alone or with a time behind a `T` or a space.
+    /// Parses a day, optionally followed by `T` or a space and a time.
     pub(super) fn read(text: &'a str) -> Option<Self> {
         let (day, rest) = text.split_at_checked(10)?;
         let day = Day::parse(day).ok()?;
@@ -299,7 +297,7 @@ impl<'a> WrittenTime<'a> {
     }
 }
 
-/// A time of day: hours and minutes, perhaps seconds with a fraction, perhaps a zone.
+/// A time of day: hours and minutes, optional seconds with a fraction, optional zone.
 pub(super) struct ClockTime<'a> {
     minutes: &'a str,
     seconds: Option<&'a str>,
@@ -335,22 +333,22 @@ impl<'a> ClockTime<'a> {
         })
     }
 
-    /// Whether it is the very beginning of a day.
+    /// Whether it is exactly the beginning of a day.
     pub(super) fn is_midnight(&self) -> bool {
         self.minutes == "00:00" && self.has_whole_minutes()
     }
 
-    /// Whether nothing is lost without seconds.
+    /// Whether dropping the seconds loses nothing.
     pub(super) fn has_whole_minutes(&self) -> bool {
         self.seconds.is_none_or(|seconds| seconds == "00") && self.has_whole_seconds()
     }
 
-    /// Whether nothing is lost without the fraction.
+    /// Whether dropping the fraction loses nothing.
     pub(super) fn has_whole_seconds(&self) -> bool {
         self.fraction.bytes().all(|digit| digit == b'0')
     }
 
-    /// Whether the zone is UTC or missing, which the service reads as UTC.
+    /// Whether the zone is UTC, or missing, which the service treats as UTC.
     pub(super) fn is_utc(&self) -> bool {
         self.zone.is_empty() || self.says_utc()
     }
@@ -368,7 +366,7 @@ fn two_digits(text: &str, limit: u8) -> Option<u8> {
         .filter(|_| digits)
 }
 
-/// Nothing, `Z`, or an offset in hours and minutes.
+/// Empty, `Z`, or an offset in hours and minutes.
 fn is_zone(text: &str) -> bool {
     let Some(offset) = text.strip_prefix(['+', '-']) else {
         return text.is_empty() || text.eq_ignore_ascii_case("z");
@@ -382,10 +380,10 @@ fn is_zero(zone: &str) -> bool {
     zone.bytes().all(|byte| !(b'1'..=b'9').contains(&byte))
 }
 
-/// The form of `declaration.date`, yyyy-MM-ddTHH:mm:ss (spec 2.3). A text that is no date and time stays as it is.
+/// Formats `declaration.date` as yyyy-MM-ddTHH:mm:ss (spec 2.3). A text that is not a date and time is unchanged.
 ///
-/// The digits stay as they are written, whatever the zone. The service reads a text without a zone as UTC, so a
-/// date with `Z` keeps its instant; and a date with another zone keeps the day that its declarer wrote.
+/// The digits are kept as written, whatever the zone. The service treats a text without a zone as UTC, so a date with `Z` keeps
+/// its instant, and a date with another zone keeps the day that the declarer wrote.
 pub(super) fn date_time(text: &str) -> String {
     let Some(written) = WrittenTime::read(text) else {
         return text.to_owned();
@@ -396,35 +394,35 @@ pub(super) fn date_time(text: &str) -> String {
     format!("{}T{minutes}:{}", written.day, seconds.unwrap_or("00"))
 }
 
-/// The form of `movementDate`, yyyy-MM-dd (spec 2.1). A text that is no day stays as it is.
+/// Formats `movementDate` as yyyy-MM-dd (spec 2.1). A text that is not a day is unchanged.
 pub(super) fn day(text: &str) -> String {
     read_day(text).map_or_else(|| text.to_owned(), |day| day.to_string())
 }
 
-/// The day of a movement as its text has it.
+/// The day of a movement as written.
 ///
-/// An instant of UTC within a day is none: `2026-11-22T13:00:00Z` may well be the midnight of the 23rd in Sydney, and a
-/// movement must not change its day unnoticed.
+/// A UTC instant within a day has none: `2026-11-22T13:00:00Z` may be midnight of the 23rd in Sydney, and a movement must not
+/// change its day silently.
 pub(super) fn read_day(text: &str) -> Option<Day> {
     let written = WrittenTime::read(text)?;
     let is_instant = |clock: &ClockTime<'_>| clock.says_utc() && !clock.is_midnight();
     (!written.clock.as_ref().is_some_and(is_instant)).then_some(written.day)
 }
 
-/// The form of `movementTime`, HH:mm (spec 2.1). A text that is no time stays as it is.
+/// Formats `movementTime` as HH:mm (spec 2.1). A text that is not a time is unchanged.
 pub(super) fn time(text: &str) -> String {
     read_time(text)
         .map_or(text, |clock| clock.minutes)
         .to_owned()
 }
 
-/// A time of day, alone or behind a day.
+/// Parses a time of day, alone or after a day.
 pub(super) fn read_time(text: &str) -> Option<ClockTime<'_>> {
     ClockTime::read(text).or_else(|| WrittenTime::read(text)?.clock)
 }
 
-/// The form of `declaration.signature`, Base64 (spec 2.3), without the name of the file and the media type that public
-/// material shows before it (`file:signature.png;data:image/png;base64,`).
+/// Formats `declaration.signature` as Base64 (spec 2.3), without the file name and media type that public material shows as a
+/// prefix (`file:signature.png;data:image/png;base64,`).
 pub(super) fn signature(text: &str) -> String {
     let prefixed = text.starts_with("data:") || text.starts_with("file:");
     let bare = text.split_once(";base64,").filter(|_| prefixed);
@@ -530,7 +528,7 @@ mod tests {
         }
     }
 
-    /// Texts as they are read, and as they are sent.
+    /// Texts as received, and as sent.
     const SENT: &str = "
         date_time | 2026-11-20T09:45:00Z                    | 2026-11-20T09:45:00
         date_time | 2026-11-20T09:45:00.1234567+00:00       | 2026-11-20T09:45:00
@@ -570,7 +568,7 @@ mod tests {
             let expected = if row[2] == "same" { row[1] } else { row[2] };
             assert_eq!(sent, expected, "{row:?}");
         }
-        // The last ones have five bytes, with a character over one of the places that are looked at.
+        // The last ones have five bytes, with a multi-byte character across one of the checked positions.
         for text in
             "05:15 5:15 24:00 05:60 five +5:15 05:15pm 1é:00 é1:00 05é15 05:1é 0５:0".split(' ')
         {

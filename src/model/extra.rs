@@ -1,4 +1,4 @@
-//! Further fields of an input, which this crate does not know.
+//! Additional fields of an input that this crate does not know.
 
 use std::fmt;
 
@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 
 use super::{ConsignmentInput, TemplateInput};
 
-/// An input with further fields beside its own, for what the specification does not show, such as how an update names
-/// its record.
+/// An input with additional fields, for features missing in the specification, such as how an update identifies its record.
 ///
-/// They are sent beside the fields of the input. One that the input sends already makes the call fail (`ErrorKind::Config`): neither value wins silently. `Debug` names the fields and hides their values.
+/// They are sent together with the input's own fields. A duplicate of one of those makes the call fail (`ErrorKind::Config`),
+/// so that neither value silently wins. `Debug` shows the names of the fields and hides their values.
 ///
 /// ```
 /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
@@ -29,7 +29,7 @@ use super::{ConsignmentInput, TemplateInput};
 #[must_use]
 pub struct WithExtra<I> {
     input: I,
-    /// A value that could not be written is an error when the input is.
+    /// A value that cannot be serialized causes an error when the input is serialized.
     extra: Vec<(String, Result<Value, String>)>,
 }
 
@@ -41,13 +41,13 @@ impl<I> WithExtra<I> {
         self
     }
 
-    /// Changes the input, by its setters, and keeps the further fields.
+    /// Changes the input with its setters, and keeps the additional fields.
     pub fn map(mut self, change: impl FnOnce(I) -> I) -> Self {
         self.input = change(self.input);
         self
     }
 
-    /// The input without the further fields.
+    /// The input without the additional fields.
     pub fn input(&self) -> &I {
         &self.input
     }
@@ -113,7 +113,7 @@ mod tests {
         let input = ConsignmentInput::default();
         assert!(serde_json::to_value(input.clone().extra("forms", 1)).is_err());
         assert!(serde_json::to_value(input.clone().extra("a", 1).extra("a", 1)).is_err());
-        // An absent field is not sent, so it can be given here.
+        // An absent field is not sent, so it can be added here.
         let json = serde_json::to_value(input.extra("movementDate", "2026-11-23")).unwrap();
         assert_eq!(json["movementDate"], "2026-11-23");
     }

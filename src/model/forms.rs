@@ -1,4 +1,4 @@
-//! Facts about each form (spec 2.7 and 9).
+//! Properties of each form (spec 2.7 and 9).
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::open_enum::closed_enum;
 use super::{Day, FormType, Species};
 
 closed_enum! {
-    /// The program that owns a form (spec 2.7).
+    /// The program to which a form belongs (spec 2.7).
     ///
     /// ```
     /// use envd_sdk::model::Program;
@@ -27,7 +27,7 @@ closed_enum! {
 }
 
 impl FormType {
-    /// The species of the form; `None` for a form that this version of the crate does not know.
+    /// The species of the form; `None` for a form unknown to this version of the crate.
     ///
     /// ```
     /// use envd_sdk::model::{FormType, Species};
@@ -50,7 +50,7 @@ impl FormType {
         })
     }
 
-    /// The program of the form; `None` where the specification does not show it, or the form is unknown.
+    /// The program of the form; `None` if the specification does not state it, or the form is unknown.
     pub fn program(&self) -> Option<Program> {
         Some(match self {
             Self::Lpac1
@@ -66,7 +66,7 @@ impl FormType {
         })
     }
 
-    /// The first day on which the form can be created, where the specification gives one (spec 9.3, 9.4).
+    /// The first day on which the form can be created, if the specification states one (spec 9.3, 9.4).
     pub fn first_day(&self) -> Option<Day> {
         match self {
             Self::Lpahrg0 => Day::new(2024, 10, 1),
@@ -75,7 +75,7 @@ impl FormType {
         }
     }
 
-    /// The first day on which the form can no longer be created, where the specification gives one (spec 9.4).
+    /// The first day on which the form can no longer be created, if the specification states one (spec 9.4).
     pub fn closed_from(&self) -> Option<Day> {
         match self {
             Self::Lpag2 => Day::new(2024, 11, 19),
@@ -83,7 +83,7 @@ impl FormType {
         }
     }
 
-    /// The form that replaces this one from [`closed_from`](Self::closed_from) on, where the specification names it (spec 9.4).
+    /// The form that replaces this one as of [`closed_from`](Self::closed_from), if the specification names it (spec 9.4).
     ///
     /// ```
     /// use envd_sdk::model::FormType;

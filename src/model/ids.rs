@@ -1,11 +1,11 @@
-//! Ids: texts with a type of their own, so that none is passed for another. They are not validated.
+//! Ids are strings with their own types, so that they cannot be confused. They are not validated.
 //!
-//! Findings and lists of questions copy ids a lot, and a copy allocates nothing: a short text is stored inline, a longer one is
-//! shared. Records have dozens of ids, and reading a short one allocates nothing either.
+//! Findings and question lists copy ids often, and copying does not allocate: short strings are stored inline, longer ones are
+//! shared. Records have dozens of ids, and decoding a short one does not allocate either.
 
 use ecow::EcoString;
 
-/// The content of an id, and its form in a field of an input.
+/// The contents of an id, and its representation in an input field.
 macro_rules! made_of {
     ($name:ident: $($text:ty),*) => {
         $(
@@ -26,7 +26,7 @@ macro_rules! made_of {
     };
 }
 
-/// A text with a type of its own that reads texts and whole numbers.
+/// A string type that can be decoded from strings and whole numbers.
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -35,12 +35,12 @@ macro_rules! text_id {
         pub struct $name(EcoString);
 
         impl $name {
-            /// Takes the text as it is.
+            /// Creates an id from a text, without validating it.
             pub fn new(text: impl Into<String>) -> Self {
                 Self(text.into().into())
             }
 
-            /// The text as it is on the wire.
+            /// The text on the wire.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -116,9 +116,9 @@ macro_rules! text_id {
 }
 
 text_id! {
-    /// The id of an account of a user, as operations take it in `envdAccountId` (spec 2.8).
+    /// The id of a user's account, as operations take it in `envdAccountId` (spec 2.8).
     ///
-    /// That of one's own is in [`UserAccount::envd_account_id`](super::UserAccount::envd_account_id).
+    /// The ids of the logged-in user's accounts are in [`UserAccount::envd_account_id`](super::UserAccount::envd_account_id).
     ///
     /// ```
     /// use envd_sdk::model::AccountId;
@@ -129,23 +129,23 @@ text_id! {
     AccountId
 }
 text_id! {
-    /// The id of a consignment (spec 2.5). Single reads take the number in its place (public: `OAuthSample`, `guide::sources`).
+    /// The id of a consignment (spec 2.5). Single reads also accept the number (public: `OAuthSample`, `guide::sources`).
     ///
     /// ```
     /// use envd_sdk::model::{ConsignmentId, ConsignmentNumber};
     ///
     /// let id = ConsignmentId::new("00000000-0000-4000-8000-000000000101");
     /// assert!(id.as_str().starts_with("00000000-"));
-    /// // A number is accepted where a single record is read.
+    /// // Reads of a single record also accept the number.
     /// let number = ConsignmentNumber::new("C-900000101");
     /// assert_eq!(ConsignmentId::from(number), "C-900000101");
     /// ```
     ConsignmentId
 }
 text_id! {
-    /// The number of a consignment, `C-` and nine digits (spec 2.5; form public: `location_4.4.0`, `guide::sources`).
+    /// The number of a consignment, `C-` and nine digits (spec 2.5; format public: `location_4.4.0`, `guide::sources`).
     ///
-    /// It is what users know a consignment by.
+    /// Users know a consignment by this number.
     ///
     /// ```
     /// use envd_sdk::model::ConsignmentNumber;
@@ -159,7 +159,7 @@ text_id! {
 text_id! {
     /// The id of a question (spec 2.6).
     ///
-    /// It is the key of answers, findings and triggers.
+    /// Answers, findings and triggers refer to it.
     ///
     /// ```
     /// use envd_sdk::model::{AnswerInput, QuestionId};
@@ -171,7 +171,7 @@ text_id! {
     QuestionId
 }
 text_id! {
-    /// The id of a template. Single reads take the number in its place (public: `OAuthSample`, `guide::sources`).
+    /// The id of a template. Single reads also accept the number (public: `OAuthSample`, `guide::sources`).
     ///
     /// ```
     /// use envd_sdk::model::{Template, TemplateId};

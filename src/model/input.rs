@@ -1,4 +1,4 @@
-//! The fields of inputs, which are not sent, sent as null, or sent with a value; and their setters.
+//! The fields of inputs (absent, null, or with a value) and their setters.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use super::{
 };
 
 impl ConsignmentInput {
-    /// A consignment with what is required: at least one form, and the PICs of origin and destination (spec 2.1).
+    /// Creates a consignment from the required data: at least one form, and the PICs of origin and destination (spec 2.1).
     ///
     /// ```
     /// use envd_sdk::model::{AnswerInput, ConsignmentInput, ConsignmentStatus, FormType, PartyInput};
@@ -24,7 +24,7 @@ impl ConsignmentInput {
     /// assert_eq!(input.answers().len(), 2);
     /// ```
     ///
-    /// Every other field has a setter of its name. It takes a value, an `Option` (`None` is not sent) or a [`Maybe`].
+    /// Every other field has a setter of the same name, which takes a value, an `Option` (`None` is not sent) or a [`Maybe`].
     ///
     /// ```
     /// use envd_sdk::model::{ConsignmentInput, DeclarationInput, FormType, PartyInput, Pic};
@@ -53,7 +53,7 @@ impl ConsignmentInput {
         }
     }
 
-    /// The day (yyyy-MM-dd) and the time (HH:mm) of the movement.
+    /// Sets the day (yyyy-MM-dd) and the time (HH:mm) of the movement.
     pub fn movement(mut self, date: impl Into<String>, time: impl Into<String>) -> Self {
         self.movement_date = Maybe::Value(date.into());
         self.movement_time = Maybe::Value(time.into());
@@ -74,14 +74,14 @@ impl ConsignmentInput {
         WithExtra::from(self).extra(name, value)
     }
 
-    /// The answers; none when they are absent or null.
+    /// The answers; empty if absent or null.
     pub fn answers(&self) -> &[AnswerInput] {
         self.answers.value().map_or(&[], Vec::as_slice)
     }
 }
 
 impl PartyInput {
-    /// A party with a PIC. The text is taken as it is.
+    /// A party with a PIC. The text is not validated.
     pub fn new(pic: impl Into<String>) -> Self {
         Self {
             pic: Maybe::Value(pic.into()),
@@ -114,7 +114,7 @@ impl AddressInput {
 }
 
 impl AnswerInput {
-    /// An answer outside the rows of a REPEATABLE question; its `index` is sent as null, as the samples show.
+    /// An answer outside the rows of a REPEATABLE question. Its `index` is sent as null, as in the samples.
     pub fn new(question: impl Into<QuestionId>, value: impl Into<String>) -> Self {
         Self {
             question_id: Maybe::Value(question.into()),
@@ -123,7 +123,7 @@ impl AnswerInput {
         }
     }
 
-    /// The row inside a REPEATABLE question, from 0.
+    /// Sets the row in a REPEATABLE question, counted from 0.
     pub fn row(mut self, row: i64) -> Self {
         self.index = Maybe::Value(row);
         self
@@ -150,7 +150,7 @@ impl TemplateInput {
         }
     }
 
-    /// Adds a field that this crate does not know, since no source shows the fields of a template; see [`WithExtra`].
+    /// Adds a field that this crate does not know, because no source shows the fields of a template; see [`WithExtra`].
     ///
     /// ```
     /// use envd_sdk::model::{FormType, TemplateInput};
@@ -164,9 +164,9 @@ impl TemplateInput {
     }
 }
 
-/// A field of an input in its three states: absent, null, or a value.
+/// A field of an input with three states: absent, null, or a value.
 ///
-/// An absent field is not sent; what the service does with a null that it could have done without is not shown.
+/// An absent field is not sent. It is unknown how the service handles null in an optional field.
 ///
 /// ```
 /// use envd_sdk::model::{Maybe, PartyInput};
@@ -204,7 +204,7 @@ impl<T> Maybe<T> {
         }
     }
 
-    /// The value to change, if there is one.
+    /// The value for modification, if there is one.
     pub fn value_mut(&mut self) -> Option<&mut T> {
         match self {
             Self::Value(value) => Some(value),
@@ -226,7 +226,7 @@ impl<T> From<Option<T>> for Maybe<T> {
     }
 }
 
-/// Texts of this crate as the value of a field.
+/// Allows string types of this crate as the value of a field.
 macro_rules! text_values {
     ($($text:ty),*) => {
         $(
@@ -254,7 +254,7 @@ impl<T: Serialize> Serialize for Maybe<T> {
 }
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Maybe<T> {
-    /// A field that is not there never comes here: its default is `Absent`.
+    /// Not called for a missing field: its default is `Absent`.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(Option::deserialize(deserializer)?.map_or(Self::Null, Self::Value))
     }

@@ -1,8 +1,8 @@
-//! Where a text of JSON does not fit the type that it is read as.
+//! Finds the path at which a JSON text does not fit the target type.
 //!
-//! The place is found in the text alone, by the position of the error. A decoder that follows its own path would build all types a second
-//! time, which was a tenth of the code of this crate. So readers read in place and never a part a second time: an error about a part
-//! has no position in the whole.
+//! The path is derived from the text and the position of the error. A decoder that tracks its path would instantiate all types
+//! a second time, which was a tenth of this crate's code. Decoders must therefore parse in place and never parse a part
+//! separately, because an error in a part has no position in the complete text.
 
 // Only the client reads replies.
 #![allow(dead_code)]
@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use super::json_text;
 use super::nesting::Nesting;
 
-/// The path of what stands inside a part of a text.
+/// Joins the path of a part of a text with a path inside that part.
 pub(crate) fn joined(part: &str, path: &str) -> String {
     let mut whole = part.to_owned();
     push_path(&mut whole, path);
@@ -26,20 +26,20 @@ fn push_path(whole: &mut String, path: &str) {
     whole.push_str(path);
 }
 
-/// Where an error of this text is.
+/// The path to the position of an error.
 pub(crate) fn path_of(text: &str, error: &serde_json::Error) -> String {
-    // A value that does not fit is read to its end, or not begun.
+    // A mismatching value is either read completely or not started.
     let lines = text.split_inclusive('\n').take(error.line().max(1) - 1);
     path_to(text, lines.map(str::len).sum::<usize>() + error.column())
 }
 
-/// An open value: an object with the name of the member being read, or a list with its position.
+/// An enclosing value: an object with its current member name, or a list with its current position.
 enum Level<'a> {
     Object(Option<&'a str>),
     List(usize),
 }
 
-/// The path of the value that so many bytes end in, or stand before, down to the limit of [`Nesting`].
+/// The path of the value that ends or starts at this offset, down to the limit of [`Nesting`].
 fn path_to(text: &str, offset: usize) -> String {
     let mut open: Nesting<Level<'_>> = Nesting::default();
     let (mut key, mut at) = ("", 0);
@@ -55,7 +55,7 @@ fn path_to(text: &str, offset: usize) -> String {
             (b':', Some(Level::Object(name))) => *name = Some(key),
             (b'"', _) => {
                 let rest = read.as_bytes().get(at..).unwrap_or_default();
-                // The last one may be cut off.
+                // The last string may be truncated.
                 let Some((string, _)) = json_text::first::<&RawValue>(rest) else {
                     break;
                 };
@@ -67,7 +67,7 @@ fn path_to(text: &str, offset: usize) -> String {
         at += length;
         json_text::visited(length);
     }
-    // In place: a copy for each level would take many times a text of long names.
+    // Built in a single string: a copy per level could take many times the size of a text with long names.
     let mut path = String::new();
     for level in open.iter() {
         match level {

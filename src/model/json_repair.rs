@@ -1,7 +1,7 @@
-//! Repairs JSON that parsers read differently (RFC 8259 sections 4 and 8.2): half of a surrogate pair becomes U+FFFD, and of the
-//! members of an object with the same name only the last one stays.
+//! Repairs JSON that parsers interpret differently (RFC 8259 sections 4 and 8.2): an unpaired surrogate becomes U+FFFD, and
+//! only the last of several members with the same name is kept.
 //!
-//! Each byte that stays keeps its line and column, so the position of an error is one in the text as it was received.
+//! All remaining bytes keep their line and column, so the position of an error also applies to the original text.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,10 +10,10 @@ use std::ops::Range;
 use super::json_text;
 use super::nesting::Nesting;
 
-/// More faults and open members than this are no records: the repair must not take more memory than the reply.
+/// A text with more faults and open members is not a record, and repairing it must not take more memory than the reply.
 const MAX_OPEN: usize = 1 << 16;
 
-/// The text with its faults repaired; `None` where it has none of these faults.
+/// The repaired text; `None` if it has none of these faults.
 pub(crate) fn repaired(text: &str) -> Option<String> {
     let mut repair = Repair {
         text,
@@ -30,7 +30,7 @@ pub(crate) fn repaired(text: &str) -> Option<String> {
     for at in halves {
         bytes.get_mut(at..at + 4)?.copy_from_slice(b"fffd");
     }
-    // A member may stand in another one that goes as well: each byte is overwritten once.
+    // A removed member may contain another one: overwrite each byte only once.
     blank.sort_unstable_by_key(|member| member.start);
     let mut done = 0;
     for member in blank {
@@ -38,7 +38,7 @@ pub(crate) fn repaired(text: &str) -> Option<String> {
         done = rest.end;
         json_text::visited(rest.len());
         for byte in bytes.get_mut(rest)? {
-            // Lines stay.
+            // Keep line breaks.
             if *byte != b'\n' {
                 *byte = b' ';
             }
@@ -50,17 +50,18 @@ pub(crate) fn repaired(text: &str) -> Option<String> {
 #[derive(Default)]
 struct Repair<'a> {
     text: &'a str,
-    /// The members that a later one replaces, each with the comma after it.
+    /// Members that a later one replaces, each with the following comma.
     blank: Vec<Range<usize>>,
-    /// Where the four digits of each half of a surrogate pair start.
+    /// The positions of the four digits of each unpaired surrogate.
     halves: Vec<usize>,
-    /// The open objects and lists. Repeated names below the limit of [`Nesting`] stay: no reader of ours looks there.
+    /// The enclosing objects and lists. Duplicate names below the limit of [`Nesting`] remain, because our decoders do not read
+    /// that deep.
     open: Nesting<OpenValue<'a>>,
-    /// How many members the open objects have.
+    /// The number of members in all enclosing objects.
     members: usize,
 }
 
-/// An open list, or an open object with the place of each member before the current one.
+/// An enclosing list, or an enclosing object with the position of each member before the current one.
 enum OpenValue<'a> {
     List,
     Object {
@@ -69,12 +70,12 @@ enum OpenValue<'a> {
     },
 }
 
-/// How far the current member of an object is read.
+/// The progress within the current member of an object.
 enum Member<'a> {
     None,
-    /// Its name, and where that starts.
+    /// The name, and its start.
     Name(Cow<'a, str>, usize),
-    /// Its name and the colon.
+    /// The name and the colon.
     Value(Cow<'a, str>, usize),
 }
 
@@ -120,7 +121,7 @@ impl Repair<'_> {
         Some(())
     }
 
-    /// Reads the rest of a string; returns where it ends.
+    /// Parses the rest of a string, and returns its end.
     fn string(&mut self, mut at: usize) -> Option<usize> {
         let bytes = self.text.as_bytes();
         loop {
@@ -147,8 +148,8 @@ impl Repair<'_> {
         }
     }
 
-    /// The value of a member begins: an earlier one of the same name does not count. The name is taken, so that each name is
-    /// hashed once, however many colons follow it.
+    /// Starts the value of a member, which supersedes an earlier member with the same name. Takes the name, so that each name
+    /// is hashed once, however many colons follow.
     fn begin_value(&mut self) {
         let Some(OpenValue::Object { members, current }) = self.open.last_mut() else {
             return;
@@ -177,7 +178,7 @@ impl Repair<'_> {
     }
 }
 
-/// The text of a string of JSON.
+/// Decodes a JSON string.
 fn decoded(string: &str) -> Cow<'_, str> {
     let inside = string.get(1..string.len() - 1).unwrap_or_default();
     if inside.contains('\\')
@@ -243,7 +244,7 @@ mod tests {
             repaired(&text).is_some()
         };
         assert!(nested(MAX_DEPTH - 1) && !nested(MAX_DEPTH));
-        // What is deeper hides nothing that comes after it.
+        // A deeper value does not hide members that follow it.
         let text = format!(
             r#"{{"x":{}{},"a":1,"a":2}}"#,
             "[".repeat(500),

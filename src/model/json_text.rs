@@ -1,7 +1,7 @@
-//! The way to `serde_json` for every text that a server, a browser or a file sends.
+//! The access to `serde_json` for all text from a server, a browser or a file.
 //!
-//! Unit tests count here how many bytes the readers of a text go through: work must grow as the text does, and time says
-//! little about that on a busy machine. `tests/rooms` holds all readers to this module.
+//! Unit tests count the bytes that decoders visit: the work must grow linearly with the text, which is hard to measure by time
+//! on a busy machine. `tests/rooms` checks that all decoders use this module.
 
 // Only the client reads replies.
 #![allow(dead_code)]
@@ -10,19 +10,19 @@ use serde::Deserialize;
 use serde_json::Deserializer;
 use serde_json::de::StrRead;
 
-/// Reads a whole text.
+/// Parses a complete text.
 pub(crate) fn from_str<'a, T: Deserialize<'a>>(text: &'a str) -> serde_json::Result<T> {
     visited(text.len());
     serde_json::from_str(text)
 }
 
-/// Reads a whole text that may not be UTF-8.
+/// Parses a complete text that may not be UTF-8.
 pub(crate) fn from_slice<'a, T: Deserialize<'a>>(text: &'a [u8]) -> serde_json::Result<T> {
     visited(text.len());
     serde_json::from_slice(text)
 }
 
-/// Reads the value at the start of a text; returns it with its length.
+/// Parses the value at the start of a text, and returns it with its length.
 pub(crate) fn first<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Option<(T, usize)> {
     let mut values = Deserializer::from_slice(text).into_iter();
     let value = values.next()?.ok();
@@ -31,13 +31,13 @@ pub(crate) fn first<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Option<(T, usize)
     Some((value?, length))
 }
 
-/// Reads a text by a seed.
+/// A deserializer for a text, to use with a seed.
 pub(crate) fn deserializer(text: &str) -> Deserializer<StrRead<'_>> {
     visited(text.len());
     Deserializer::from_str(text)
 }
 
-/// Counts bytes that a reader goes through; nothing outside unit tests.
+/// Counts the bytes that a decoder visits. No-op outside unit tests.
 #[inline]
 pub(crate) fn visited(bytes: usize) {
     #[cfg(test)]
@@ -57,7 +57,7 @@ pub(crate) mod work {
         VISITED.set(VISITED.get() + bytes);
     }
 
-    /// Texts with parts that are repeated until they have a length: each makes one place grow.
+    /// Texts with parts that repeat up to a given length, each stressing a different part of the grammar.
     const GROWING: [[&str; 4]; 18] = [
         // start, repeated part, middle, repeated end
         ["", "{\"Value\":", "0", "}"],
@@ -80,14 +80,14 @@ pub(crate) mod work {
         ["<Error><Message>", "&", "</Message>", ""],
     ];
 
-    /// How many bytes are gone through.
+    /// The number of bytes visited.
     fn of(read: impl FnOnce()) -> usize {
         let before = VISITED.get();
         read();
         VISITED.get() - before
     }
 
-    /// Checks that a reader's work grows no faster than the text. `around` is what surrounds the growing text.
+    /// Checks that the work of a decoder grows at most linearly with the text. `around` surrounds the growing text.
     pub(crate) fn assert_linear(around: &[[&str; 2]], read: impl Fn(&str)) {
         let mut counted = 0;
         for [before, after] in around {

@@ -1,6 +1,6 @@
-//! Readers for places where the wire has more than one form, for `serde(deserialize_with)`.
+//! Deserializers for values with more than one wire format, for `serde(deserialize_with)`.
 //!
-//! The records of [`model`](crate::model) are read by them, and so are those that `envd-codegen` writes from documents of your own.
+//! The records of [`model`](crate::model) use them, and so do the records that `envd-codegen` generates for your own documents.
 //!
 //! ```
 //! use envd_sdk::model::lenient;
@@ -21,7 +21,7 @@
 //!
 //! # Errors
 //!
-//! Those of the deserializer, when a value has none of the forms. Each has the position of the value.
+//! Those of the deserializer, if a value has none of the formats. Each error has the position of the value.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -36,12 +36,12 @@ use serde::{Deserialize, Deserializer};
 
 use super::{Edge, reply_memory};
 
-/// A text, which is not copied where the wire has it without escapes.
+/// A string, borrowed if the JSON has no escapes in it.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct BorrowedText<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
-/// Reads a type from a text: for enums that keep unknown values, see [`open_enum!`](crate::open_enum).
+/// Decodes a type from a string, for enums that keep unknown values, see [`open_enum!`](crate::open_enum).
 pub fn from_text<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -50,7 +50,7 @@ where
     BorrowedText::deserialize(deserializer).map(|BorrowedText(text)| T::from(&text))
 }
 
-/// A text, or a whole number as its digits.
+/// Decodes a string, or a whole number as its digits.
 pub(super) fn text<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -92,7 +92,7 @@ where
     deserializer.deserialize_any(AnyText(PhantomData))
 }
 
-/// The error for a list that does not fit. The list is read to its end: only there has an error the position of the list.
+/// The error for an unexpected list. Reads the list to its end first, because only then the error has the position of the list.
 pub(super) fn unfit_list<'de, A: SeqAccess<'de>, T>(
     mut list: A,
     expected: &dyn Expected,
@@ -101,7 +101,7 @@ pub(super) fn unfit_list<'de, A: SeqAccess<'de>, T>(
     Err(A::Error::invalid_type(Unexpected::Seq, expected))
 }
 
-/// As [`unfit_list`], for an object.
+/// Like [`unfit_list`], for an object.
 fn unfit_object<'de, A: MapAccess<'de>, T>(
     mut object: A,
     expected: &dyn Expected,
@@ -110,7 +110,7 @@ fn unfit_object<'de, A: MapAccess<'de>, T>(
     Err(A::Error::invalid_type(Unexpected::Map, expected))
 }
 
-/// A record that is an object: a derived reader takes a list of its fields as well.
+/// Decodes a record from an object only: a derived deserializer would also accept a list of its fields.
 #[cfg(feature = "client")]
 pub(crate) fn object<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
@@ -133,7 +133,7 @@ where
     deserializer.deserialize_map(ObjectOnly(PhantomData))
 }
 
-/// A whole number, also where it is written `1.0`, as `location_4.4.0` (`guide::sources`) shows row numbers.
+/// Decodes a whole number, also if written as `1.0`, like the row numbers in `location_4.4.0` (`guide::sources`).
 pub fn int<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
     struct Whole;
 
@@ -154,15 +154,15 @@ pub fn int<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D:
         }
 
         fn visit_f64<E: Error>(self, number: f64) -> Result<i64, E> {
-            // Whole numbers up to 2^53 are exact in a float; beyond, digits would be lost silently.
+            // A float represents whole numbers up to 2^53 exactly; larger ones would silently lose digits.
             let is_exact = number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0;
-            #[allow(clippy::cast_possible_truncation)] // OK because it is checked before.
+            #[allow(clippy::cast_possible_truncation)] // OK because it was checked before.
             let whole = is_exact.then_some(number as i64);
             whole.ok_or_else(|| E::invalid_value(Unexpected::Float(number), &self))
         }
     }
 
-    /// The error of a visitor has the position of the value.
+    /// An error from the visitor has the position of the value.
     struct WholeNumber(i64);
 
     impl<'de> Deserialize<'de> for WholeNumber {
@@ -173,14 +173,14 @@ pub fn int<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D:
     Ok(Option::<WholeNumber>::deserialize(deserializer)?.map(|WholeNumber(number)| number))
 }
 
-/// A value, or its default where the wire has null.
+/// Decodes a value, or its default for null.
 pub fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
     deserializer: D,
 ) -> Result<T, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// The elements of a list that are not null; null in place of the list is an empty one.
+/// Decodes a list without its null elements. A null list is empty.
 pub fn list<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -189,7 +189,7 @@ where
     Ok(known_list(deserializer)?.unwrap_or_default())
 }
 
-/// The same for a list where null says that it is not known.
+/// Decodes a list without its null elements. A null list is `None`, which means unknown.
 pub fn known_list<'de, D, T>(deserializer: D) -> Result<Option<Vec<T>>, D::Error>
 where
     D: Deserializer<'de>,
@@ -198,7 +198,7 @@ where
     places(deserializer, |element| element)
 }
 
-/// The records of a page with their cursors. Null is a place without a record.
+/// Decodes the records of a page with their cursors. Null is an edge without a record.
 pub(super) fn edges<'de, D, T>(deserializer: D) -> Result<Option<Vec<Edge<T>>>, D::Error>
 where
     D: Deserializer<'de>,
@@ -210,7 +210,7 @@ where
     })
 }
 
-/// A list, or null. Nulls are counted; `place` says what to keep of an element.
+/// Decodes a list, or null. Counts nulls; `place` converts each element.
 pub(crate) fn places<'de, D, T, U>(
     deserializer: D,
     place: fn(Option<T>) -> Option<U>,
@@ -243,7 +243,7 @@ impl<'de, T: Deserialize<'de>, U> Visitor<'de> for Places<T, U> {
         list.deserialize_seq(self)
     }
 
-    // Records are large, so each is moved once, to its place.
+    // Records are large, so each is moved only once, to its final place.
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
         let mut list = Vec::new();
         while let Some(element) = sequence.next_element()? {
@@ -258,7 +258,7 @@ impl<'de, T: Deserialize<'de>, U> Visitor<'de> for Places<T, U> {
     }
 }
 
-/// A list, one record in place of a list, or an empty object in place of an empty list.
+/// Decodes a list, a single record instead of a list, or an empty object instead of an empty list.
 pub fn one_or_many<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -291,9 +291,9 @@ where
     deserializer.deserialize_any(OneOrMany(PhantomData))
 }
 
-/// A record, plain or under `data`: the specification (4.1) has it under `data`, the `OAuthSample` (`guide::sources`) plain.
+/// Decodes a record, either plain (`OAuthSample`, see `guide::sources`) or nested under `data` (specification, 4.1).
 ///
-/// For replies in JSON to operations of the caller: `#[serde(default, deserialize_with = "envd_sdk::model::record_or_data")]`.
+/// For JSON replies to the caller's own operations: `#[serde(default, deserialize_with = "envd_sdk::model::record_or_data")]`.
 pub fn record_or_data<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -328,7 +328,7 @@ where
     deserializer.deserialize_any(RecordOrData(PhantomData))
 }
 
-/// The members of an object, except `data`. They are read in place, so that errors have their position.
+/// The members of an object except `data`, decoded in place so that errors have their position.
 struct Members<A, T> {
     map: A,
     data: Option<T>,

@@ -1,71 +1,69 @@
-//! The nouns of both interfaces: records, inputs, codes, ids, days, and the errors of the server.
+//! The data types of both interfaces: records, inputs, codes, ids, days, and server errors.
 //!
-//! Most of them are written from the schema under `graphql/`. Each names its source: *stated* by the
-//! specification, seen in *public material* and not confirmed, or *assumed*. All fields of records may be missing: what
-//! the server does not send is `None` or an empty list. An element that it sends as null is left out of its list,
-//! and counted in [`Outcome::nulls`](crate::Outcome::nulls). Unknown codes are kept as `Unrecognized`.
+//! Most of them are generated from the schema under `graphql/`. Each names its source: *stated* by the specification, seen in
+//! *public material* and not confirmed, or *assumed*. All fields of records are optional: if the server does not send one, it
+//! is `None` or an empty list. Null elements of a list are dropped, and counted in [`Outcome::nulls`](crate::Outcome::nulls).
+//! Unknown codes are kept as `Unrecognized`.
 //!
 //! # Consignments
 //!
-//! A consignment is one movement of livestock. A list has it as a [`ConsignmentSummary`], a read of one as a [`Consignment`], and
-//! a change takes a [`ConsignmentInput`] and returns a [`SavedConsignment`].
+//! A consignment is one movement of livestock. A list returns [`ConsignmentSummary`]s, a read of a single one a
+//! [`Consignment`], and a change takes a [`ConsignmentInput`] and returns a [`SavedConsignment`].
 //!
 //! | part | read | sent |
 //! | --- | --- | --- |
 //! | owner, origin, destination, consignee | [`Party`], [`Address`] | [`PartyInput`], [`AddressInput`] |
 //! | forms | [`ConsignmentForm`] | [`FormType`] |
 //! | answers | [`Answer`], with its question an [`AnsweredQuestion`] | [`AnswerInput`] |
-//! | what the vendor signs | [`Declaration`] | [`DeclarationInput`] |
+//! | the vendor's declaration | [`Declaration`] | [`DeclarationInput`] |
 //! | comments | [`Comment`] | [`CommentInput`] |
 //! | templates | [`Template`], [`SavedTemplate`] | [`TemplateInput`] |
 //!
-//! [`ConsignmentStatus`] and [`Species`] are codes of it, [`ConsignmentId`], [`ConsignmentNumber`] and [`TemplateId`] its ids, and
-//! [`PdfUrl`] is the address of the printed declaration. A [`ConsignmentUserMapping`] is a user who may see it, an [`Edec`] a
-//! declaration made in the electronic declaration system.
+//! [`ConsignmentStatus`] and [`Species`] are its codes; [`ConsignmentId`], [`ConsignmentNumber`] and [`TemplateId`] are ids,
+//! and [`PdfUrl`] is the address of the printed declaration. A [`ConsignmentUserMapping`] is a user who may view it, an
+//! [`Edec`] a declaration made in the electronic declaration system.
 //!
 //! # Forms and questions
 //!
-//! A [`FormType`] names a form and its version, of a [`Program`] and for a species. A [`Question`] has the [`QuestionType`] of its
-//! answer, the [`AcceptableAnswer`]s, the [`Trigger`]s by which it applies, and [`QuestionValidator`]s ([`ValidatorType`]); its
-//! id is a [`QuestionId`]. [`validate`](crate::validate) interprets them: mostly a program needs no more than the list.
+//! A [`FormType`] identifies a form and its version, for a [`Program`] and a species. A [`Question`] has the [`QuestionType`]
+//! of its answer, [`AcceptableAnswer`]s, [`Trigger`]s that make it apply, and [`QuestionValidator`]s ([`ValidatorType`]); its
+//! id is a [`QuestionId`]. [`validate`](crate::validate) interprets them, so most programs only pass the list on.
 //!
 //! # People and accounts
 //!
-//! [`UserDetails`] is the user who is logged in, with [`Role`]s, [`Accreditations`] and a [`UserAccount`] for each account, which has
-//! an [`AccountId`], an [`AccountType`] and perhaps [`AccountProperty`]s.
+//! [`UserDetails`] is the logged-in user, with [`Role`]s, [`Accreditations`] and [`UserAccount`]s. An account has an
+//! [`AccountId`], an [`AccountType`] and possibly [`AccountProperty`]s.
 //!
 //! # Properties
 //!
-//! A [`Pic`] is a property identification code; [`PicAdvice`] says why one looks mistyped, and [`TextError`] why a text is
-//! not one. The register has a [`Property`] for it, with [`PropertyContact`]s, and codes: [`PropertyStatus`], [`PropertyTypeCode`],
-//! [`SpeciesCode`].
+//! A [`Pic`] is a property identification code; [`PicAdvice`] states why a code looks mistyped, and [`TextError`] why a text is
+//! not a code. The register has a [`Property`] for each code, with [`PropertyContact`]s and codes: [`PropertyStatus`],
+//! [`PropertyTypeCode`], [`SpeciesCode`].
 //!
 //! # Days, times and places
 //!
-//! A [`Day`] is a date without a time, a [`Timestamp`] an instant as the server writes it. Which day it is depends on the place: a
-//! [`Jurisdiction`] is a state or territory, and has a [`TimeZone`].
+//! A [`Day`] is a date without a time, a [`Timestamp`] an instant as the server writes it. The day of an instant depends on the
+//! place: a [`Jurisdiction`] is a state or territory, and has a [`TimeZone`].
 //!
 //! # Lists
 //!
-//! A [`Position`] is a place in a list that is read page by page, and a [`ListNotice`] an irregularity of such a list. The pages
-//! themselves ([`Connection`], [`Edge`], [`PageInfo`]) and what stands around a record in other replies ([`Saved`],
-//! [`QuestionList`]) matter only to operations that you run yourself.
+//! A [`Position`] is a position in a paged list, and a [`ListNotice`] reports an irregularity. The pages themselves
+//! ([`Connection`], [`Edge`], [`PageInfo`]) and the wrappers in other replies ([`Saved`], [`QuestionList`]) are relevant only
+//! to operations that you run yourself.
 //!
-//! # Errors of the server
+//! # Server errors
 //!
-//! A [`ServerError`] is one of the errors of a reply, as data: its [`Severity`], its [`Condition`], and the path to the
-//! field.
+//! A [`ServerError`] is one error of a reply, as data: its [`Severity`], its [`Condition`], and the path to the field.
 //!
-//! # Texts of the server
+//! # Malformed text
 //!
-//! Faults of single texts cost nothing else, on both interfaces: half of a surrogate pair is read as U+FFFD, and of two members of a
-//! record with the same name the last one counts (RFC 8259 sections 4 and 8.2). Only `data` and `errors` themselves must not come
-//! twice.
+//! A fault in a single string does not affect the rest of a reply, on either interface: an unpaired surrogate is decoded as
+//! U+FFFD, and of several members of a record with the same name, the last one wins (RFC 8259 sections 4 and 8.2). Only `data`
+//! and `errors` themselves must not be duplicated.
 //!
 //! # Records in tests
 //!
-//! A test of your own builds a record field by field or from the JSON of the wire. Records can be compared, and written as
-//! JSON again.
+//! Your tests can build records field by field or from wire JSON. Records can be compared, and serialized back to JSON.
 //!
 //! ```
 //! use envd_sdk::model::{Consignment, ConsignmentStatus, Property};
@@ -83,10 +81,10 @@
 //!
 //! # Inputs
 //!
-//! `new` takes what is required, and every field has a setter of its name; see [`ConsignmentInput::new`] and
-//! [`DeclarationInput`]. A field of it is a [`Maybe`]: absent, null, or a value. An input made from a record
-//! ([`ConsignmentInput::from`]) can be changed and saved. [`WithExtra`] is an input with further fields, for what the
-//! specification does not show; [`ConsignmentText`] is an input that is sent byte for byte.
+//! `new` takes the required data, and every field has a setter of the same name; see [`ConsignmentInput::new`] and
+//! [`DeclarationInput`]. An optional field is a [`Maybe`]: absent, null, or a value. An input created from a record
+//! ([`ConsignmentInput::from`]) can be changed and saved. [`WithExtra`] is an input with additional fields, for features
+//! missing in the specification; [`ConsignmentText`] is an input that is sent byte for byte.
 
 mod answered_question;
 mod codes;

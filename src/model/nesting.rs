@@ -1,10 +1,10 @@
-//! The objects and lists that are open while a text of JSON is read, up to a limit.
+//! The enclosing objects and lists while a JSON text is scanned, up to a depth limit.
 
-/// As many levels as `serde_json` reads.
+/// The maximum depth of `serde_json`.
 pub(crate) const MAX_DEPTH: usize = 128;
 
-/// The open values of a text, the innermost last. Deeper ones are counted and not kept: one byte of text opens a level, so a
-/// reply would otherwise take many times its size.
+/// The enclosing values, the innermost last. Deeper values are counted but not stored: each takes a single byte of text, so
+/// storing them could take many times the size of a reply.
 pub(super) struct Nesting<T> {
     open: Vec<T>,
     deeper: usize,
@@ -28,7 +28,7 @@ impl<T> Nesting<T> {
         }
     }
 
-    /// Closes the innermost value, and returns it if it was kept.
+    /// Closes the innermost value, and returns it if it was stored.
     pub(super) fn pop(&mut self) -> Option<T> {
         if self.deeper > 0 {
             self.deeper -= 1;
@@ -37,7 +37,7 @@ impl<T> Nesting<T> {
         self.open.pop()
     }
 
-    /// The innermost value, unless it is deeper than those that are kept.
+    /// The innermost value, unless it is too deep to be stored.
     pub(super) fn last_mut(&mut self) -> Option<&mut T> {
         if self.deeper > 0 {
             return None;
@@ -45,7 +45,7 @@ impl<T> Nesting<T> {
         self.open.last_mut()
     }
 
-    /// The values that are kept, the outermost first.
+    /// The stored values, the outermost first.
     pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
         self.open.iter()
     }

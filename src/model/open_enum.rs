@@ -1,9 +1,9 @@
-//! Enums of the wire that keep unknown values.
+//! Wire enums that preserve unknown values.
 
-/// Makes an enum with the text of each value on the wire, a variant for any other text, and conversions from and to the wire.
+/// Defines an enum from the wire text of each value, with a variant for any other text, and conversions from and to the wire.
 ///
-/// The codes of [`model`](crate::model) are made by it, and so are those that `envd-codegen` finds in the schema of a service. After
-/// `reads` comes a function for other spellings of the values, which is called for a text that is none of the wire.
+/// The codes of [`model`](crate::model) use it, and so do those that `envd-codegen` generates from the schema of a service.
+/// `reads` is followed by a function for alternative spellings, which is called for a text that is not a known wire value.
 ///
 /// ```
 /// envd_sdk::open_enum! {
@@ -33,16 +33,16 @@ macro_rules! open_enum {
         #[non_exhaustive]
         pub enum $name {
             $($(#[$value_meta])* $variant,)*
-            /// A value that this version does not know, as it was received.
+            /// A value unknown to this version, as received.
             Unrecognized(String),
         }
 
         #[allow(deprecated)] // A schema may deprecate a value.
         impl $name {
-            /// All values that this version knows.
+            /// All values known to this version.
             pub const KNOWN: &'static [Self] = &[$(Self::$variant),*];
 
-            /// The value as it is on the wire.
+            /// The wire text of the value.
             pub fn as_str(&self) -> &str {
                 match self {
                     $(Self::$variant => $wire,)*
@@ -81,7 +81,7 @@ macro_rules! open_enum {
         impl std::str::FromStr for $name {
             type Err = std::convert::Infallible;
 
-            /// Every text is a value; one that is not known is kept.
+            /// Never fails: an unknown text is kept.
             fn from_str(text: &str) -> Result<Self, Self::Err> {
                 Ok(text.into())
             }
@@ -110,7 +110,8 @@ macro_rules! open_enum {
     };
 }
 
-/// Makes a closed enum of abbreviations, with conversions from and to texts. After the name comes the error for other texts.
+/// Defines a closed enum of abbreviations, with conversions from and to text. The name is followed by the error for other
+/// texts.
 macro_rules! closed_enum {
     (
         $(#[$meta:meta])*
@@ -124,7 +125,7 @@ macro_rules! closed_enum {
         }
 
         impl $name {
-            /// All of them.
+            /// All values.
             pub const KNOWN: &'static [Self] = &[$(Self::$variant),*];
 
             /// The abbreviation.
@@ -146,7 +147,7 @@ macro_rules! closed_enum {
         impl std::str::FromStr for $name {
             type Err = $crate::model::TextError;
 
-            /// Reads an abbreviation in any case.
+            /// Parses an abbreviation in any case.
             fn from_str(text: &str) -> Result<Self, Self::Err> {
                 let text = $crate::model::visible_text::trimmed(text);
                 let mut known = Self::KNOWN.iter().copied();

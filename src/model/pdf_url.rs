@@ -6,10 +6,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::secret::Secret;
 
-/// The address of the printed declaration. It carries a token in its query, so it is a secret (seen in `location_4.4.0`, `guide::sources`).
+/// The address of the printed declaration. It is a secret, because its query contains a token (seen in `location_4.4.0`,
+/// `guide::sources`).
 ///
-/// `Debug` shows nothing of it, `Serialize` leaves out the query and the user, and [`expose`](Self::expose) shows all of it. [`Client::pdf`](crate::Client::pdf) downloads the
-/// declaration.
+/// `Debug` hides it, `Serialize` omits the query and the user, and [`expose`](Self::expose) returns the complete address.
+/// [`Client::pdf`](crate::Client::pdf) downloads the declaration.
 ///
 /// ```
 /// use envd_sdk::model::PdfUrl;
@@ -22,7 +23,7 @@ use crate::secret::Secret;
 #[derive(Clone)]
 pub struct PdfUrl(Secret);
 
-/// The server chooses all of it: also its path may have a token, or control characters.
+/// The server chooses the entire text: even the path may contain a token, or control characters.
 impl fmt::Debug for PdfUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("PdfUrl([redacted])")
@@ -30,19 +31,19 @@ impl fmt::Debug for PdfUrl {
 }
 
 impl PdfUrl {
-    /// The whole address, with the token: it gives access to the declaration.
+    /// The complete address including the token, which grants access to the declaration.
     pub fn expose(&self) -> &str {
         self.0.expose()
     }
 
-    /// The address without its query, and without the user and password that may stand before its host. Empty for a text with
-    /// an `@` that is no address with a scheme and `//`.
+    /// The address without its query, and without a user and password before the host. Empty for a text with an `@` that is not
+    /// an address with a scheme and `//`.
     pub fn without_token(&self) -> String {
         let address = self.expose().split(['?', '#']).next().unwrap_or_default();
         let is_scheme = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric());
         match address.split_once("://") {
             Some((scheme, rest)) if is_scheme(scheme) => {
-                // Browsers take any number of slashes, in either direction (URL Standard, section 4.4).
+                // Browsers accept any number of slashes in either direction (URL Standard, section 4.4).
                 let rest = rest.trim_start_matches(['/', '\\']);
                 let end = rest.find(['/', '\\']).unwrap_or(rest.len());
                 let (authority, path) = rest.split_at(end);

@@ -1,5 +1,4 @@
-//! The property identification code, and what is known of how such codes are made. That is advice only: the register's own rule
-//! is not shown.
+//! The property identification code, and hints about its structure. These are only advice: the register's own rule is unknown.
 
 use std::fmt;
 
@@ -10,7 +9,7 @@ use super::visible_text::{TextError, is_hidden, trimmed};
 
 /// A property identification code: 8 letters or digits, upper case (spec 1.6).
 ///
-/// No other rule applies. The known rules for making codes are in [`advice`](Self::advice).
+/// There are no further rules. For known conventions, see [`advice`](Self::advice).
 ///
 /// ```
 /// use envd_sdk::model::{Jurisdiction, Pic};
@@ -21,16 +20,16 @@ use super::visible_text::{TextError, is_hidden, trimmed};
 /// assert!(Pic::parse("QAZZ-777").is_err());
 /// # Ok::<(), envd_sdk::model::TextError>(())
 /// ```
-// Bytes take no heap: ten thousand codes are 80 kB.
+// Bytes need no heap: ten thousand codes take 80 kB.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Pic([u8; 8]);
 
 impl Pic {
-    /// Reads a code: white space and characters without width around it are cut off, and letters are made upper case.
+    /// Parses a code. Removes surrounding white space and zero-width characters, and converts letters to upper case.
     ///
     /// # Errors
     ///
-    /// When it does not have exactly 8 ASCII letters or digits.
+    /// If the text does not have exactly 8 ASCII letters or digits.
     pub fn parse(text: &str) -> Result<Self, TextError> {
         let text = trimmed(text);
         match text.as_bytes().try_into() {
@@ -43,7 +42,8 @@ impl Pic {
         }
     }
 
-    /// The code that a person means who types it: as [`parse`](Self::parse), with spaces, dashes and dots between the characters.
+    /// Parses a code as people type it: like [`parse`](Self::parse), also allowing spaces, dashes and dots between the
+    /// characters.
     ///
     /// ```
     /// use envd_sdk::model::Pic;
@@ -60,14 +60,14 @@ impl Pic {
         Self::parse(&code).ok()
     }
 
-    /// Whether a text is exactly 8 ASCII letters or digits; the case does not matter.
+    /// Whether a text has exactly 8 ASCII letters or digits, in any case.
     pub(crate) fn has_format(text: &str) -> bool {
         text.len() == 8 && text.bytes().all(|b| b.is_ascii_alphanumeric())
     }
 
     /// The code in upper case.
     pub fn as_str(&self) -> &str {
-        // OK because only ASCII gets in.
+        // OK because only ASCII is accepted.
         std::str::from_utf8(&self.0).unwrap_or_default()
     }
 
@@ -75,7 +75,7 @@ impl Pic {
         self.0
     }
 
-    /// The state or territory that the first character names; `None` for one that the PIC pages (`guide::sources`) do not list.
+    /// The state or territory indicated by the first character; `None` if the PIC pages (`guide::sources`) do not list it.
     pub fn jurisdiction(&self) -> Option<Jurisdiction> {
         Some(match self.0[0] {
             b'N' => Jurisdiction::Nsw,
@@ -138,26 +138,26 @@ impl<'de> Deserialize<'de> for Pic {
 
 /// Why a property identification code looks mistyped, from [`Pic::advice`].
 ///
-/// None of it is a reason to refuse a code: it rests on public pages of the states and on a dozen codes seen in public
-/// (the PIC pages of `guide::sources`), not on the specification.
+/// Never refuse a code because of it: it is based on public pages of the states and a dozen codes seen in public (the PIC pages
+/// of `guide::sources`), not on the specification.
 ///
 /// See [`Pic::advice`] for an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PicAdvice {
-    /// The first character names no state or territory.
+    /// The first character does not stand for a state or territory.
     UnlistedStart,
-    /// A character is not what codes of the state have at that place.
+    /// A character does not match the usual format of the state's codes.
     #[non_exhaustive]
     UnusualForm {
-        /// The state or territory by its full name, or "codes of the EU".
+        /// The full name of the state or territory, or "codes of the EU".
         state: &'static str,
-        /// The position of the character, from 2 to 8: the first character names the state.
+        /// The position of the character, from 2 to 8. The first character indicates the state.
         position: usize,
-        /// What codes of the state have there, such as "A to K" or "a digit".
+        /// The characters usual at this position, such as "A to K" or "a digit".
         expected: &'static str,
     },
-    /// The check letter does not fit. Codes of New South Wales, Queensland and the Northern Territory have one.
+    /// The check letter does not match. Codes of New South Wales, Queensland and the Northern Territory have one.
     CheckLetter,
 }
 
@@ -180,7 +180,7 @@ impl fmt::Display for PicAdvice {
 }
 
 impl Pic {
-    /// Why the code looks mistyped; `None` when it looks right. Show this as a warning only.
+    /// Why the code looks mistyped; `None` if it looks right. Show this only as a warning.
     ///
     /// ```
     /// use envd_sdk::model::{Pic, PicAdvice};
@@ -194,11 +194,11 @@ impl Pic {
     pub fn advice(&self) -> Option<PicAdvice> {
         let code = self.bytes();
         match self.as_str() {
-            // A live export, and a property that is not known.
+            // A live export, and an unknown property.
             "EEEEEEEE" | "AAAAAAAA" => return None,
             _ => {}
         }
-        // k: A to K, a: a letter, 9: a digit, each for one character after the first; x: A or S, others as they stand.
+        // One character each after the first. k: A to K, a: a letter, 9: a digit, x: A or S; others are literal.
         let (state, form) = match code[0] {
             b'N' => ("New South Wales", "k999999"),
             b'S' => ("South Australia", "k999999"),
@@ -239,7 +239,7 @@ impl Pic {
     }
 }
 
-/// Digits count as they are, A as 10 to Z as 35; the weights halve from 128 to 1.
+/// Digits count as themselves, A to Z as 10 to 35. Weights halve from 128 to 1.
 fn weighted_sum(code: [u8; 8]) -> u32 {
     code.iter()
         .map(|character| match character {

@@ -1,4 +1,4 @@
-//! The fields in which two records differ.
+//! Compares two records field by field.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime};
@@ -8,25 +8,26 @@ use serde_json::{Value, json};
 use super::visible_text::trimmed;
 use super::{ConsignmentInput, ConsignmentSummary, Day, PartyInput, Timestamp};
 
-/// A field in which two records differ, from [`record_diff`]. `Debug` hides the values.
+/// A field that differs between two records, from [`record_diff`]. `Debug` hides the values.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FieldDiff {
-    /// The wire names from the record down to the field. An answer is found by its question and its row, such as `answers`, `3`, `0`.
+    /// The wire names from the record to the field. Answers are identified by question and row, such as `answers`, `3`, `0`.
     pub path: Vec<String>,
-    /// The texts of the field in the first record: none where it has no such field, several where it is a list.
+    /// The texts of the field in the first record: empty if the field is missing, several for a list.
     pub before: Vec<String>,
-    /// Those of the second record.
+    /// The texts of the field in the second record.
     pub after: Vec<String>,
     contradicts: bool,
 }
 
 impl FieldDiff {
-    /// Whether it shows that the service did not make the second record of the first: both have the field, they plainly differ, and
-    /// a service keeps it as it was sent. It may change or drop addresses, phone, signature, certificate number, acceptance
-    /// and status, and may know a party with a PIC under another name.
+    /// Whether this difference proves that the second record was not created from the first: both have the field, the values
+    /// clearly differ, and services preserve this field. A service may change or drop addresses, phone, signature, certificate
+    /// number, acceptance and status, and may show a party with a PIC under another name.
     ///
-    /// A record too many is a nuisance, one too few is a second declaration: so what is not shown does not contradict.
+    /// Prefers false matches, because a missed match leads to a duplicate declaration. Fields that the service omits never
+    /// count as contradictions.
     pub fn contradicts(&self) -> bool {
         self.contradicts
     }
@@ -34,13 +35,12 @@ impl FieldDiff {
 
 debug_shows!(FieldDiff, |it| path: it.path, contradicts: it.contradicts);
 
-/// The fields in which two records differ, ordered by path: what a person changed, or what a service shows otherwise than it was
-/// sent. [`Account::candidates`](crate::Account::candidates) searches a whole account in this way.
+/// Lists the fields that differ between two records, ordered by path: the user's changes, or what a service shows differently
+/// from what was sent. [`Account::candidates`](crate::Account::candidates) searches an entire account this way.
 ///
-/// Records are compared in the shape of an input: made `from` one that was read, or
-/// [from a list](ConsignmentInput::of_listed). Two texts are the same when they mean the same: a service may show other blanks or
-/// letter case, a number with decimals, a day as an instant, a year as its first day (public material shows answers for a
-/// year as days), an image in another encoding.
+/// Records are compared as inputs, created `from` a record or [from a list](ConsignmentInput::of_listed). Two texts are equal
+/// if they mean the same: a service may change white space or letter case, add decimals to a number, show a day as an instant,
+/// a year as its first day (public material shows answers for a year as days), or re-encode an image.
 ///
 /// Source: assumed.
 ///
@@ -77,7 +77,7 @@ pub fn record_diff(before: &ConsignmentInput, after: &ConsignmentInput) -> Vec<F
         if has_arrived && sent.len() == read.len() && read.iter().all(|text| has(&sent, text)) {
             return None;
         }
-        // Further answers to a question may be the service's.
+        // The service may add its own answers to a question.
         let is_kept = match names.as_slice() {
             ["answers", ..] => !has_arrived,
             ["status"] | [_, "address", ..] => false,
@@ -96,7 +96,8 @@ pub fn record_diff(before: &ConsignmentInput, after: &ConsignmentInput) -> Vec<F
 }
 
 impl ConsignmentInput {
-    /// The part of a record that a list shows, to compare with. It cannot be saved: a list shows no answers and no declaration.
+    /// The part of a record that lists show, for comparison. It cannot be saved, because lists omit answers and the
+    /// declaration.
     ///
     /// ```
     /// # equipment::example(async {
@@ -134,7 +135,7 @@ impl ConsignmentInput {
 
 type FieldTexts = BTreeMap<Vec<String>, Vec<String>>;
 
-/// The texts of a record that are not empty, by the path of their field.
+/// All non-empty texts of a record, by the path of their field.
 fn texts(record: &ConsignmentInput) -> FieldTexts {
     let mut texts = FieldTexts::new();
     collect(&mut texts, &mut Vec::new(), &json!(record));
@@ -161,7 +162,7 @@ fn collect(texts: &mut FieldTexts, path: &mut Vec<String>, value: &Value) {
             }
             return;
         }
-        // They are found by question and row, not by their names.
+        // Answers are collected separately, by question and row.
         Value::Array(_) if *path == ["answers"] => return,
         Value::Array(items) => return items.iter().for_each(|item| collect(texts, path, item)),
         Value::String(text) => trimmed(text).to_owned(),
@@ -172,7 +173,7 @@ fn collect(texts: &mut FieldTexts, path: &mut Vec<String>, value: &Value) {
     }
 }
 
-/// Whether two texts of a field mean the same, by its path.
+/// The comparison for the texts of the field with this path.
 fn same_text_of(path: &[&str]) -> fn(&str, &str) -> bool {
     match path {
         ["movementDate"] | ["declaration", "date"] => same_day,
@@ -182,13 +183,13 @@ fn same_text_of(path: &[&str]) -> fn(&str, &str) -> bool {
     }
 }
 
-/// Compares without regard to letter case and blanks.
+/// Compares ignoring letter case and white space.
 fn same_text(one: &str, other: &str) -> bool {
     let [one, other] = [one, other].map(|text| text.split_whitespace().map(str::to_lowercase));
     one.eq(other)
 }
 
-/// A day may come back as an instant, and its midnight in another zone. What cannot be read cannot differ.
+/// A day may be returned as an instant, and its midnight in another zone. Unparsable texts count as equal.
 fn same_day(one: &str, other: &str) -> bool {
     instant(one).zip(instant(other)).is_none_or(|(one, other)| {
         one.duration_since(other)
@@ -204,14 +205,14 @@ fn instant(text: &str) -> Option<SystemTime> {
     }
 }
 
-/// A text that cannot be read does not differ.
+/// Unparsable texts count as equal.
 fn same_time(one: &str, other: &str) -> bool {
     minute(one)
         .zip(minute(other))
         .is_none_or(|(one, other)| one == other)
 }
 
-/// The minute of the day, of HH:mm with or without seconds.
+/// The minute of the day, from HH:mm with or without seconds.
 fn minute(text: &str) -> Option<u32> {
     let mut parts = text.split(':').map(str::parse::<u32>);
     let (hours, minutes) = (parts.next()?.ok()?, parts.next()?.ok()?);
@@ -220,7 +221,7 @@ fn minute(text: &str) -> Option<u32> {
     text.bytes().all(is_time).then_some(minute)
 }
 
-/// Whether two answers mean the same. An answer may come back in another form.
+/// Whether two answers mean the same. A service may return an answer in another format.
 fn same_answer(one: &str, other: &str) -> bool {
     if instant(one).and(instant(other)).is_some() {
         return same_day(one, other);
@@ -270,7 +271,7 @@ mod tests {
         })
     }
 
-    /// The record as a server would return it that keeps everything, in its own words.
+    /// The record as returned by a server that preserves everything, with its own spellings.
     fn record() -> Value {
         json!({
             "id": "c-1", "number": "C-900000001", "status": "SUBMITTED",
@@ -297,7 +298,7 @@ mod tests {
         })
     }
 
-    /// The paths of the fields that contradict, and of those that were sent and are not shown.
+    /// The paths of the contradicting fields, and of fields that were sent but are not shown.
     fn compare(input: &Value, record: &Value) -> [Vec<String>; 2] {
         let sent: ConsignmentInput = serde_json::from_value(input.clone()).unwrap();
         let read: Consignment = serde_json::from_value(record.clone()).unwrap();

@@ -1,9 +1,9 @@
-//! What `Debug`, errors and reports show of values, names and texts.
+//! Decides which values, names and texts may appear in `Debug`, errors and reports.
 //!
-//! Of names that a server chooses (JSON keys, paths, codes) only known ones are shown: another may be a value, personal data
-//! or a forged line of a log.
+//! Of the names that a server chooses (JSON keys, paths, codes), only known ones are shown: any other may be a value, personal
+//! data or a forged log line.
 
-// Without the client little of it is used, and a `Debug` that is marked as derived does not count as a use.
+// Without the client, little of this is used, and derived `Debug` impls do not count as use.
 #![allow(dead_code)]
 
 use std::fmt::{self, Write};
@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 use super::server_error::is_old_name;
 use super::{Maybe, Property, PropertyContact, ServerError};
 
-/// The elements of the schema in its order, a coordinate a line: `Type.field String`, `Type.field(argument:) Int`.
+/// The elements of the schema in order, one coordinate per line: `Type.field String`, `Type.field(argument:) Int`.
 pub(crate) const COORDINATES: &str = include_str!("coordinates.txt");
 
-/// What surrounds the records: the envelope of GraphQL, and of the register (spec 2.10).
+/// The names around records: the envelope of GraphQL, and of the register (spec 2.10).
 const ENVELOPE: [&str; 12] = [
     "data",
     "errors",
@@ -33,10 +33,10 @@ const ENVELOPE: [&str; 12] = [
     "Message",
 ];
 
-/// Codes of spec 7.2, and of the GraphQL servers with recognised errors.
+/// The codes of spec 7.2, and of GraphQL servers with recognised errors.
 const CODES: &str = include_str!("known_codes.txt");
 
-/// Records of the register with all their fields.
+/// Register records with all fields.
 static REGISTER: LazyLock<[Value; 2]> = LazyLock::new(|| {
     [
         json!(Property::default()),
@@ -62,12 +62,12 @@ fn is_known(name: &str) -> bool {
         || COORDINATES.lines().any(in_schema)
 }
 
-/// A position in a list or the id of a question. Longer numbers may be those of telephones.
+/// A list position or a question id. Longer numbers may be telephone numbers.
 fn is_number(text: &str) -> bool {
     (1..=6).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// A path such as `data.consignments.edges[0].node`, with `[..]` for each name that is not known.
+/// Formats a path such as `data.consignments.edges[0].node`, with `[..]` for each unknown name.
 pub(crate) fn shown_path(path: &str) -> String {
     let mut shown = String::new();
     for part in path.split(['.', '[']) {
@@ -93,7 +93,7 @@ pub(crate) fn shown_path(path: &str) -> String {
     shown
 }
 
-/// The code of an error if it is known, or a path of known names.
+/// The code of an error, if it is known or a path of known names.
 pub(crate) fn shown_code(code: &str) -> Option<&str> {
     let is_path = |code: &str| {
         let bare = code.strip_suffix("[]").unwrap_or(code);
@@ -111,7 +111,7 @@ impl fmt::Debug for ShownPath<'_> {
     }
 }
 
-/// `Debug` of records: all fields, without the values of those that are `hidden`, and of maps only the `names`.
+/// Implements `Debug` for records: all fields, but no values of `hidden` fields, and only the `names` of maps.
 macro_rules! redacted_debug {
     ($($record:ident { $($field:ident $(: $mode:ident)?),* })*) => {
         $(
@@ -140,7 +140,7 @@ impl fmt::Debug for Hidden {
     }
 }
 
-/// Whether a field is there, null or absent.
+/// Whether a field is present, null or absent.
 pub(super) trait Presence {
     fn hidden(&self) -> Hidden;
 }
@@ -167,8 +167,8 @@ impl Presence for String {
     }
 }
 
-/// A text as one line that controls no terminal: control characters, line ends included, and the characters of Unicode
-/// that change the direction of text (the property `Bidi_Control`) are escaped.
+/// A text as one line that cannot control a terminal. Control characters, including line ends, are escaped, and so are the
+/// Unicode characters that change text direction (property `Bidi_Control`).
 pub(crate) struct OneLine<'a>(pub(crate) &'a str);
 
 impl fmt::Display for OneLine<'_> {
@@ -185,7 +185,7 @@ impl fmt::Display for OneLine<'_> {
 }
 
 fn is_control_or_direction(letter: char) -> bool {
-    // The two separators of U+2028 end lines.
+    // The line and paragraph separators at U+2028 also end lines.
     letter.is_control()
         || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
@@ -216,7 +216,7 @@ mod tests {
             ("data[0491570006]", "data[..]"),
             ("data.[secret]", "data[..]"),
             ("eyJhbGciOi.eyJzdWIi.c2ln", "[..]"),
-            // A type, a word of a description.
+            // A type, and a word from a description.
             ("data.String", "data[..]"),
             ("data.livestock", "data[..]"),
             ("", ""),

@@ -1,7 +1,8 @@
-//! What one reply may take in memory.
+//! Limits the memory that one reply may take.
 //!
-//! A limit of the text's length does not limit what becomes of it: `{},` may be a record of a kilobyte. So the lists of a reply are
-//! charged while they grow, and a JSON value before it is read. Types of a caller that hold neither are the caller's.
+//! Limiting the length of the text is not enough: `{},` may become a record of a kilobyte. Therefore, the lists of a reply are
+//! charged while they grow, and JSON values before they are decoded. The caller's own types that contain neither are not
+//! limited.
 
 // Only the client sets limits.
 #![allow(dead_code)]
@@ -16,7 +17,7 @@ use serde_json::value::RawValue;
 use super::json_repair::repaired;
 use super::json_text;
 
-/// The memory that lists and values of a reply may take together: in bytes, and for a long reply as a multiple of its text.
+/// The total memory for lists and values of a reply: in bytes, and for a long reply as a multiple of its text.
 const FREE: usize = 16 << 20;
 const TIMES: usize = 4;
 
@@ -28,11 +29,11 @@ struct MemoryBudget {
 }
 
 thread_local! {
-    /// Of the reply that this thread reads; `None` where it reads none, and nothing is limited.
+    /// The budget of the reply that this thread is decoding; `None` outside of a reply, where nothing is limited.
     static BUDGET: Cell<Option<MemoryBudget>> = const { Cell::new(None) };
 }
 
-/// Reads a text, or parts of it, within what it may take; `None` when that is exceeded.
+/// Decodes a text, or parts of it, within the limit; `None` if the limit is exceeded.
 pub(crate) fn limited<T>(length: usize, read: impl FnOnce() -> T) -> Option<T> {
     struct Restore(Option<MemoryBudget>);
 
@@ -52,18 +53,18 @@ pub(crate) fn limited<T>(length: usize, read: impl FnOnce() -> T) -> Option<T> {
     (!BUDGET.get().is_some_and(|budget| budget.is_exceeded)).then_some(result)
 }
 
-/// Reads a text within what it may take.
+/// Decodes a text within the limit.
 pub(crate) fn from_str<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
     counted(text).map(|(value, _)| value)
 }
 
-/// As [`from_str`], with the number of null elements in lists.
+/// Like [`from_str`], with the number of null list elements.
 pub(crate) fn counted<T: DeserializeOwned>(text: &str) -> serde_json::Result<(T, usize)> {
     limited(text.len(), || read(text).map(|value| (value, nulls())))
         .unwrap_or_else(|| Err(serde_json::Error::custom(TOO_MUCH)))
 }
 
-/// Reads a text; one that does not fit is [repaired] and read again.
+/// Decodes a text. If that fails, [repairs](repaired) it and tries again.
 pub(crate) fn read<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
     json_text::from_str(text).or_else(|error| match repaired(text) {
         Some(text) => json_text::from_str(&text),
@@ -74,7 +75,7 @@ pub(crate) fn read<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
 /// Adds an element to a list of the reply.
 pub(crate) fn push<T, E: Error>(list: &mut Vec<T>, element: T) -> Result<(), E> {
     if list.len() == list.capacity() {
-        // `Vec` doubles, and begins with four.
+        // `Vec` doubles its capacity, starting with four.
         require(list.len().max(4).saturating_mul(size_of::<T>()))?;
     }
     list.push(element);
@@ -90,33 +91,33 @@ pub(crate) fn count_null() {
     BUDGET.set(counted);
 }
 
-/// How many elements of lists were null so far.
+/// The number of null list elements so far.
 pub(crate) fn nulls() -> usize {
     BUDGET.get().map_or(0, |budget| budget.nulls)
 }
 
-/// Charges a member that is added to an object.
+/// Charges a member added to an object.
 pub(crate) fn charge_member<E: Error>(is_first: bool, name: &str) -> Result<(), E> {
-    // A map begins with eleven places, and half of them may stay empty.
+    // A map starts with eleven slots, and half of them may stay empty.
     require(name.len() + if is_first { 704 } else { 160 })
 }
 
-/// The value of a whole reply; `None` when it takes too much.
+/// Decodes a complete reply as a value; `None` if it exceeds the limit.
 pub(crate) fn whole_value(text: &str) -> Option<serde_json::Result<Value>> {
     limited(text.len(), || {
         charge(size_as_value(text)).then(|| read(text))
     })?
 }
 
-/// The value of a text. JSON that no [`Value`] can hold (too deep, a number too large), and such that takes too much memory,
-/// stays as its text.
+/// Decodes a text as a value. JSON that a [`Value`] cannot represent (too deep, a number too large), or that takes too much
+/// memory, becomes a string with its text.
 pub(crate) fn value(text: &str) -> Value {
     let size = size_as_value(text);
     let read = (size <= FREE && charge(size)).then(|| read(text).ok());
     read.flatten().unwrap_or_else(|| text.into())
 }
 
-/// A field that may hold any value; of a reply it is JSON, of a record that a program has stored it may be another format.
+/// Deserializes a field that may have any value. In a reply it is JSON; a record stored by a program may have another format.
 pub(crate) fn any_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
     if BUDGET.get().is_none() {
         return Value::deserialize(deserializer);
@@ -124,10 +125,10 @@ pub(crate) fn any_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Va
     Ok(value(Box::<RawValue>::deserialize(deserializer)?.get()))
 }
 
-/// Why a reply is refused.
+/// The reason for refusing a reply.
 pub(crate) const TOO_MUCH: &str = "the lists of the reply take too much memory";
 
-/// Charges what must not be left out; without it the reply is refused.
+/// Charges data that must not be omitted. If that is not possible, the reply is refused.
 fn require<E: Error>(size: usize) -> Result<(), E> {
     if charge(size) {
         return Ok(());
@@ -151,7 +152,7 @@ fn charge(size: usize) -> bool {
     true
 }
 
-/// At least what the value of a text takes: an object begins with eleven places, an array with four.
+/// A lower bound for the memory of a decoded text: an object starts with eleven slots, an array with four.
 fn size_as_value(text: &str) -> usize {
     let size = |byte: u8| match byte {
         b'{' => 704,
@@ -176,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_list_may_take_sixteen_mebibytes_or_four_times_its_text() {
-        // Each element is 24 bytes, and 2^n of them take 24 x 2^n.
+        // Each element has 24 bytes, and 2^n of them take 24 x 2^n.
         let list = |count: usize, blanks: usize| {
             let text = format!("[{}]{}", vec![r#""""#; count].join(","), " ".repeat(blanks));
             from_str::<Texts>(&text).map(|Texts(list)| list.len())
@@ -185,7 +186,7 @@ mod tests {
         let error = list((1 << 19) + 1, 0).unwrap_err();
         assert!(error.to_string().contains(TOO_MUCH));
         assert!(list((1 << 19) + 1, 6 << 20).is_ok());
-        // Where no reply is read there is no limit.
+        // Outside of a reply there is no limit.
         let text = format!("[{}]", vec![r#""""#; (1 << 19) + 1].join(","));
         assert!(serde_json::from_str::<Texts>(&text).is_ok());
     }
@@ -200,7 +201,7 @@ mod tests {
         assert_eq!(value(&text), Value::from(text));
     }
 
-    /// As from `MessagePack` or CBOR, in which there is no raw JSON.
+    /// For example from `MessagePack` or CBOR, which have no raw JSON.
     #[test]
     fn a_stored_record_may_have_another_format_after_lists_and_values_were_read() {
         assert!(value("[0]").is_array());

@@ -1,7 +1,7 @@
-//! The errors of the server as data, and their names as names of our inputs.
+//! Server errors as data, and the translation of their field names to those of our inputs.
 //!
-//! The server finds faults in an older shape of the record (the eNVD samples of `guide::sources`), so what it calls `programs` is
-//! `forms` here.
+//! The server reports faults in an older schema of the record (the eNVD samples of `guide::sources`): its `programs` are our
+//! `forms`.
 
 use std::fmt;
 
@@ -11,11 +11,10 @@ use serde_json::{Map, Value};
 use super::Condition;
 use super::redact::{ShownPath, shown_code};
 
-/// One item of the `errors` array of a reply (spec 7.2).
+/// One item of the `errors` array in a reply (spec 7.2).
 ///
-/// Reading one never fails: what does not have the expected shape is kept in [`raw`](Self::raw).
-/// `Debug` leaves the message out, because the server repeats answers and names in it, and shows known names of fields and
-/// known codes only; `Display` shows the message.
+/// Decoding never fails: data with an unexpected shape is kept in [`raw`](Self::raw). `Debug` omits the message, because
+/// servers quote answers and names in it, and shows only known field names and codes; `Display` shows the message.
 ///
 /// ```
 /// use envd_sdk::model::{Condition, ServerError};
@@ -34,14 +33,14 @@ pub struct ServerError {
     message: String,
     path: Vec<String>,
     raw: Value,
-    /// The request named no record, so that none can be missing.
+    /// The request named no record, so the error cannot mean "not found".
     pub(crate) no_record_named: bool,
 }
 
 impl ServerError {
-    /// Reads an error from an item of the `errors` array, whatever its shape.
+    /// Decodes an error from an item of the `errors` array, whatever its shape.
     pub fn from_value(raw: Value) -> Self {
-        // A bare text in place of an object is still a message.
+        // A plain string instead of an object is still a message.
         let text = |name| raw.get(name).and_then(Value::as_str);
         let message = text("message")
             .or_else(|| text("Message"))
@@ -54,24 +53,24 @@ impl ServerError {
         }
     }
 
-    /// The text for people; empty when there is none. It may repeat what the user entered. Alone it does not say which field
-    /// is meant: [`Finding::from_server`](crate::validate::Finding::from_server) makes a sentence that does.
+    /// The human-readable message; empty if there is none. It may quote user input. It often does not name the field:
+    /// [`Finding::from_server`](crate::validate::Finding::from_server) creates a sentence that does.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// The path to the field of the reply, the name of the operation first; for a field problem it ends in the field name. A
-    /// position in a list is a number, from 0.
+    /// The path to the field in the reply, starting with the operation. For a field problem it ends with the field name. A list
+    /// position is a number, starting at 0.
     pub fn path(&self) -> &[String] {
         &self.path
     }
 
-    /// The `extensions` object, whole.
+    /// The complete `extensions` object.
     pub fn extensions(&self) -> Option<&Map<String, Value>> {
         self.raw.get("extensions")?.as_object()
     }
 
-    /// The error as it was received.
+    /// The error as received.
     pub fn raw(&self) -> &Value {
         &self.raw
     }
@@ -81,7 +80,7 @@ impl ServerError {
         self.data("Code")
     }
 
-    /// Whether there is a Code, and it is empty.
+    /// Whether there is a Code that is empty.
     pub(super) fn has_empty_code(&self) -> bool {
         self.code().is_some_and(|code| code.trim().is_empty())
     }
@@ -91,7 +90,7 @@ impl ServerError {
         self.data("Description")
     }
 
-    /// `extensions.data.OutcomeStatus`; spelled in more than one case by the server.
+    /// `extensions.data.OutcomeStatus`. The server varies its letter case.
     pub(super) fn outcome_status(&self) -> Option<&str> {
         self.data("OutcomeStatus")
     }
@@ -101,12 +100,12 @@ impl ServerError {
         self.raw.pointer("/extensions/code")?.as_str()
     }
 
-    /// `extensions.number`: the section of the GraphQL specification that a schema-level error is about, such as `5.8`.
+    /// `extensions.number`: the section of the GraphQL specification that a schema-level error refers to, such as `5.8`.
     pub(super) fn schema_number(&self) -> Option<&str> {
         self.raw.pointer("/extensions/number")?.as_str()
     }
 
-    /// Which row of the error table (spec 7.2) this is.
+    /// The matching row of the error table (spec 7.2).
     pub fn condition(&self) -> Condition {
         match Condition::of(self) {
             Condition::NotFoundOrForbidden if self.no_record_named => Condition::Other,
@@ -114,8 +113,8 @@ impl ServerError {
         }
     }
 
-    /// Whether the server refuses, or only reports it and carries on (spec 7.2 classes a missing answer and an invalid one as
-    /// warnings). assumed: an `OutcomeStatus` that names a warning or an information is one.
+    /// Whether the server refuses the request, or merely reports a problem and proceeds (spec 7.2 classes missing and invalid
+    /// answers as warnings). assumed: an `OutcomeStatus` named like a warning or information is one.
     pub fn severity(&self) -> Severity {
         let outcome = self.outcome_status().unwrap_or_default();
         let harmless = ["warning", "warn", "information", "info"];
@@ -131,11 +130,11 @@ impl ServerError {
         }
     }
 
-    /// The field of the input that this is about, from the input down, so that a form can mark it; empty when it is about
-    /// no single field.
+    /// The affected input field, as a path from the input, so that a form can mark it; empty if the error does not refer to a
+    /// single field.
     ///
-    /// The server's older names are translated: `programs` and `species` are `forms`, `consignorPic` is `origin`, `pic`
-    /// (spec 7.2); further ones are inferred from the interface before this one.
+    /// The server's older names are translated: `programs` and `species` to `forms`, `consignorPic` to `origin`, `pic` (spec
+    /// 7.2); others are inferred from the previous interface.
     ///
     /// ```
     /// use envd_sdk::model::ServerError;
@@ -157,7 +156,7 @@ impl ServerError {
     }
 }
 
-/// The names and positions that can be read; the others stay in the raw error.
+/// The names and positions that can be decoded; others remain only in the raw error.
 fn path_in(raw: &Value) -> Vec<String> {
     let parts = raw.get("path").and_then(Value::as_array).into_iter();
     let parts = parts.flatten().filter_map(|part| match part {
@@ -195,9 +194,9 @@ impl Serialize for ServerError {
     }
 }
 
-/// How much a finding matters.
+/// How serious a finding is.
 ///
-/// The server classes an error, the validator a finding.
+/// The server assigns it to errors, the validator to findings.
 ///
 /// ```
 /// use envd_sdk::model::{ServerError, Severity};
@@ -215,9 +214,9 @@ impl Serialize for ServerError {
 pub enum Severity {
     /// The server refuses the consignment.
     Error,
-    /// The server saves the consignment and reports it (spec 7.2).
+    /// The server saves the consignment and reports the problem (spec 7.2).
     Warning,
-    /// The server is not known to report it.
+    /// The server is not known to report this.
     Advice,
 }
 
@@ -231,11 +230,11 @@ impl fmt::Display for Severity {
     }
 }
 
-/// An old name and the path that replaces it, at the beginning of a path. The first three are stated (spec 7.2); the others
-/// are inferred from the interface before this one.
+/// An old name at the start of a path, with its replacement. The first three are stated (spec 7.2); the others are inferred
+/// from the previous interface.
 const AT_THE_START: [(&str, &[&str]); 6] = [
     ("programs", &["forms"]),
-    // A consignment has no species of its own: it follows from the forms.
+    // A consignment has no species of its own: its forms imply it.
     ("species", &["forms"]),
     ("consignorPic", &["origin", "pic"]),
     ("consigneePic", &["destination", "pic"]),
@@ -243,7 +242,7 @@ const AT_THE_START: [(&str, &[&str]); 6] = [
     ("toProperty", &["destination"]),
 ];
 
-/// An old name below another.
+/// An old name below another one.
 const BELOW: [(&str, &str, &str); 9] = [
     ("origin", "originPIC", "pic"),
     ("origin", "fullTradingName", "name"),
@@ -256,12 +255,12 @@ const BELOW: [(&str, &str, &str); 9] = [
     ("declaration", "declare", "accept"),
 ];
 
-/// Whether the server calls a field so that has another name here.
+/// Whether the server uses this name for a field with another name here.
 pub(super) fn is_old_name(name: &str) -> bool {
     AT_THE_START.iter().any(|(old, _)| *old == name) || BELOW.iter().any(|(_, old, _)| *old == name)
 }
 
-/// The field of the input that an error is about; empty when it is about none.
+/// The input field that an error refers to; empty if there is none.
 pub(super) fn of(error: &ServerError) -> Vec<String> {
     if error.schema_code() == Some("INVALID_VALUE") {
         return translated(variable(error.message()).unwrap_or_default());
@@ -269,11 +268,11 @@ pub(super) fn of(error: &ServerError) -> Vec<String> {
     input_path(server_path(error), error.code().unwrap_or_default())
 }
 
-/// The path of an error in the server's names, from the input down.
+/// The path of an error from the input, in the server's names.
 pub(crate) fn server_path(error: &ServerError) -> Vec<String> {
     let code = error.code().or_else(|| error.schema_code());
     let mut path = error.path().to_vec();
-    // The first name is the operation's, unless the path alone makes up the code.
+    // The first name is that of the operation, unless the path already equals the code.
     if !path.is_empty() && Some(&*path.join(".")) != code {
         path.remove(0);
     }
@@ -283,9 +282,9 @@ pub(crate) fn server_path(error: &ServerError) -> Vec<String> {
     path
 }
 
-/// The field of the input, from a path in the server's names and a code.
+/// The input field for a path in the server's names and a code.
 pub(crate) fn input_path(path: Vec<String>, code: &str) -> Vec<String> {
-    // Codes that name no field are words such as `Unauthorized` and `INVALID_VALUE`, or empty.
+    // Codes without a field name are words such as `Unauthorized` and `INVALID_VALUE`, or empty.
     let code: Vec<String> = if code.starts_with(|c: char| c.is_ascii_lowercase()) {
         code.split('.').map(str::to_owned).collect()
     } else {
@@ -295,7 +294,7 @@ pub(crate) fn input_path(path: Vec<String>, code: &str) -> Vec<String> {
     translated(if code.len() > path.len() { code } else { path })
 }
 
-/// `Variable '$input.forms[0]' is invalid`: GraphQL.NET names the place in its text only.
+/// `Variable '$input.forms[0]' is invalid`: GraphQL.NET names the field only in its message.
 fn variable(message: &str) -> Option<Vec<String>> {
     let (_, rest) = message.split_once("'$input.")?;
     let (place, _) = rest.split_once('\'')?;
@@ -308,7 +307,7 @@ fn variable(message: &str) -> Option<Vec<String>> {
 }
 
 fn translated(mut names: Vec<String>) -> Vec<String> {
-    // An array field ends in [] (spec 7.2).
+    // An array field ends with [] (spec 7.2).
     for name in &mut names {
         if let Some(bare) = name.strip_suffix("[]") {
             *name = bare.to_owned();
@@ -370,7 +369,7 @@ mod tests {
 
     #[test]
     fn old_names_become_those_of_the_input_and_the_longer_of_path_and_code_counts() {
-        // Path, code (a dash is none), and the path of the input.
+        // Columns: path, code (a dash means none), and path of the input.
         for row in rows(
             "
             op programs                        | programs            | forms

@@ -1,4 +1,4 @@
-//! The states and territories, and which day and which time it is there.
+//! The states and territories, with their local day and time.
 
 use std::time::SystemTime;
 
@@ -42,13 +42,13 @@ impl From<Jurisdiction> for String {
     }
 }
 
-/// A zone of time: a state or territory of Australia with its daylight saving, or a fixed offset from UTC.
+/// A time zone: a state or territory of Australia with its daylight saving, or a fixed offset from UTC.
 ///
-/// New South Wales, Victoria, Tasmania, the Australian Capital Territory and South Australia save daylight from the
-/// first Sunday of October, 02:00 standard time, to the first Sunday of April, 03:00 daylight time; Queensland, Western
-/// Australia and the Northern Territory do not. The laws of the states fix that alike since April 2008: for earlier
-/// instants the table may be an hour wrong. Places that keep another time than their state are not covered, such as
-/// Broken Hill (the time of South Australia) and Lord Howe Island; a fixed offset serves them.
+/// New South Wales, Victoria, Tasmania, the Australian Capital Territory and South Australia observe daylight saving from the
+/// first Sunday of October, 02:00 standard time, to the first Sunday of April, 03:00 daylight time. Queensland, Western
+/// Australia and the Northern Territory do not. The states have had these common rules since April 2008; for earlier instants,
+/// the result may be off by an hour. Places with a different time than their state, such as Broken Hill (South Australian time)
+/// and Lord Howe Island, are not covered; use a fixed offset for them.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -86,12 +86,12 @@ impl TimeZone {
         (-1440 < minutes && minutes < 1440).then_some(Self(ZoneKind::Fixed { minutes }))
     }
 
-    /// The offset at an instant, in minutes east of UTC.
+    /// The offset from UTC at an instant, in minutes east.
     pub fn offset_minutes(self, at: SystemTime) -> i16 {
         self.offset(super::day::utc(at))
     }
 
-    /// The day and the time at an instant, yyyy-MM-ddTHH:mm:ss without a zone: the form of `declaration.date` (spec 2.3).
+    /// The day and time at an instant as yyyy-MM-ddTHH:mm:ss without a zone: the format of `declaration.date` (spec 2.3).
     ///
     /// ```
     /// use std::time::{Duration, SystemTime};
@@ -110,7 +110,7 @@ impl TimeZone {
             .to_string()
     }
 
-    /// The digits of a clock in this zone.
+    /// The local date and time in this zone.
     pub(super) fn local(self, at: DateTime<Utc>) -> NaiveDateTime {
         let offset = FixedOffset::east_opt(i32::from(self.offset(at)) * 60);
         let local = offset.and_then(|offset| at.naive_utc().checked_add_offset(offset));
@@ -120,14 +120,14 @@ impl TimeZone {
             .unwrap_or(at.naive_utc())
     }
 
-    /// The instant at which a day begins. No zone of the table changes its offset at midnight.
+    /// The instant at which a day begins. No zone in the table changes its offset at midnight.
     pub(super) fn start_of(self, day: NaiveDate) -> DateTime<Utc> {
         let midnight = day.and_time(chrono::NaiveTime::MIN).and_utc();
         let before = |minutes: i16| {
             let offset = TimeDelta::minutes(minutes.into());
             midnight.checked_sub_signed(offset).unwrap_or(midnight)
         };
-        // With standard time the result is at most an hour late, and no change lies within that hour.
+        // With standard time, the result is at most an hour late, and no change falls within that hour.
         before(self.offset(before(self.standard())))
     }
 
@@ -155,7 +155,7 @@ impl TimeZone {
                 Jurisdiction::Nt | Jurisdiction::Qld | Jurisdiction::Wa
             ),
         };
-        // Both changes are at 02:00 standard time.
+        // Both changes occur at 02:00 standard time.
         let local = at
             .naive_utc()
             .checked_add_signed(TimeDelta::minutes(standard.into()));
@@ -164,7 +164,7 @@ impl TimeZone {
     }
 }
 
-/// Whether daylight is saved at a time on a clock that shows standard time.
+/// Whether daylight saving applies at this standard time.
 fn is_daylight(standard: NaiveDateTime) -> bool {
     let change = |month| {
         NaiveDate::from_weekday_of_month_opt(standard.year(), month, Weekday::Sun, 1)
@@ -197,7 +197,7 @@ mod tests {
         TimeZone::from(state).offset_minutes(self::at(at))
     }
 
-    /// The days are those that the governments publish; NSW: legislation, Standard Time Act 1987 and its regulation.
+    /// The dates are those published by the governments; NSW: legislation, Standard Time Act 1987 and its regulation.
     #[test]
     fn states_are_read_and_written_by_their_abbreviation() {
         for state in Jurisdiction::KNOWN {
@@ -225,7 +225,7 @@ mod tests {
                 ("2026-04-04", standard + 60, standard),
                 ("2026-10-03", standard, standard + 60),
                 ("2027-04-03", standard + 60, standard),
-                // The first of the month may be the Sunday.
+                // The first of the month may be a Sunday.
                 ("2028-09-30", standard, standard + 60),
                 ("2029-03-31", standard + 60, standard),
                 ("2008-04-05", standard + 60, standard),

@@ -1,4 +1,4 @@
-//! Instants in the forms of the wire.
+//! Instants in their wire formats.
 
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Day, TimeZone, day};
 
-/// An instant as it is on the wire: ISO 8601, with or without a zone. The text is kept, whatever it is.
+/// An instant as on the wire: ISO 8601, with or without a zone. The text is preserved, whatever it is.
 ///
 /// ```
 /// use envd_sdk::model::{Day, TimeZone, Timestamp};
@@ -19,11 +19,11 @@ use super::{Day, TimeZone, day};
 /// assert_eq!(at.as_str(), "2022-11-02T03:04:05.1234567+00:00");
 /// ```
 ///
-/// With the features `chrono04`, `jiff02` and `time03` it comes from and becomes an instant of the crate of that name.
+/// With the features `chrono04`, `jiff02` and `time03`, it converts from and to an instant of the respective crate.
 ///
-/// Two are equal when their texts are. They have no order, since a text that cannot be read is neither before nor after an
-/// instant: compare what [`to_time`](Self::to_time) gives. A call that takes an instant fails with a
-/// configuration error where the text is none. A bare day is none; a [`Day`] becomes one.
+/// Timestamps are equal if their texts are equal. They are not ordered, because a text that cannot be parsed is neither before
+/// nor after an instant: compare the results of [`to_time`](Self::to_time). A call that takes an instant fails with a
+/// configuration error if the text is not an instant. A day alone is not an instant, but a [`Day`] converts to one.
 ///
 /// ```
 /// use envd_sdk::model::Timestamp;
@@ -39,23 +39,23 @@ use super::{Day, TimeZone, day};
 pub struct Timestamp(EcoString);
 
 impl Timestamp {
-    /// The text as it is on the wire.
+    /// The text on the wire.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The instant, in the years from 1 to 9999 of UTC; without a zone it is taken as UTC, as GraphQL.NET does. `None` when it
-    /// cannot be read.
+    /// The instant, for years from 1 to 9999 in UTC. Without a zone it is interpreted as UTC, as in GraphQL.NET. `None` if the
+    /// text cannot be parsed.
     pub fn to_time(&self) -> Option<SystemTime> {
         let since = self.utc()?.signed_duration_since(DateTime::UNIX_EPOCH);
-        // A system may count time from a later year than 1, and chrono's own conversion panics there.
+        // On some systems time starts later than year 1, and chrono's own conversion panics there.
         match since.to_std() {
             Ok(after) => UNIX_EPOCH.checked_add(after),
             Err(_) => UNIX_EPOCH.checked_sub((-since).to_std().ok()?),
         }
     }
 
-    /// The day in a state or another zone; `None` when the instant cannot be read.
+    /// The day in a state or time zone; `None` if the text cannot be parsed.
     ///
     /// ```
     /// use envd_sdk::model::{Day, Jurisdiction, Timestamp};
@@ -67,8 +67,8 @@ impl Timestamp {
         Day::from_naive(zone.into().local(self.utc()?).date())
     }
 
-    /// An instant of UTC, with as many digits of the second as it has (none, 3, 6 or 9). One before the year 1 or after 9999 has
-    /// no form that can be read again, so the first or the last one of these years takes its place.
+    /// An instant in UTC, with as many fractional digits as it has (none, 3, 6 or 9). An instant outside the years 1 to 9999
+    /// has no format that can be parsed again, so it is clamped to these years.
     pub(crate) fn from_utc(time: DateTime<Utc>) -> Self {
         let time = day::within_calendar(time);
         Self(time.to_rfc3339_opts(SecondsFormat::AutoSi, true).into())
@@ -95,15 +95,15 @@ impl From<String> for Timestamp {
 }
 
 impl From<Day> for Timestamp {
-    /// The beginning of the day in UTC; [`Day::start_in`] gives that of another zone.
+    /// The beginning of the day in UTC; for other zones use [`Day::start_in`].
     fn from(day: Day) -> Self {
         Self(ecow::eco_format!("{day}T00:00:00Z"))
     }
 }
 
 impl From<SystemTime> for Timestamp {
-    /// In UTC, with as many digits of the second as it has (none, 3, 6 or 9). An instant before the year 1 or after 9999 becomes
-    /// the beginning or the end of these years.
+    /// In UTC, with as many fractional digits as it has (none, 3, 6 or 9). An instant outside the years 1 to 9999 is clamped to
+    /// these years.
     fn from(time: SystemTime) -> Self {
         Self::from_utc(day::utc(time))
     }
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn what_is_no_instant_is_read_as_none() {
-        // One instant, in the forms of the wire.
+        // A single instant in various wire formats.
         let instant = UNIX_EPOCH + Duration::from_secs(1_795_132_800);
         for text in "2026-11-20T00:00:00|2026-11-20T00:00:00Z|2026-11-20T10:00:00+10:00|2026-11-20t00:00:00.0000000+00:00\
             |2026-11-20T00:00:00.000000000000000001Z"
@@ -142,7 +142,7 @@ mod tests {
         }
     }
 
-    /// Whatever we write is read again as the same instant, or as the end of the calendar.
+    /// Every written text can be parsed as the same instant, or as the end of the calendar.
     #[test]
     fn what_is_written_can_be_read() {
         let year = Duration::from_secs(31_556_952);

@@ -1,12 +1,12 @@
-//! Choosing an account, and the accreditations that count for it.
+//! Selects an account, and the accreditations that apply to it.
 
 use super::{AccountId, AccountType, Accreditations, Role, UserAccount, UserDetails};
 
 impl UserDetails {
     /// The accounts that can create consignments: those of the LPA program, if the user is a Producer.
     ///
-    /// The role is read from the account (public, not confirmed), then from the user (spec 2.8, 5.10). Where the service has no roles
-    /// to read (they are `None`), they are not known: all accounts of the LPA program are named then.
+    /// The role is taken from the account (public, not confirmed), otherwise from the user (spec 2.8, 5.10). If the service
+    /// returns no roles (they are `None`), they are unknown, and this returns all accounts of the LPA program.
     ///
     /// ```
     /// # equipment::example(async {
@@ -23,7 +23,7 @@ impl UserDetails {
         })
     }
 
-    /// Whether an account has a role, or else the user; `None` where that is not known.
+    /// Whether an account, or else the user, has a role; `None` if unknown.
     pub(crate) fn has_role(&self, account: &UserAccount, role: &Role) -> Option<bool> {
         let given = [&account.roles, &self.roles];
         let mut known = given.iter().filter_map(|roles| roles.as_deref());
@@ -33,10 +33,10 @@ impl UserDetails {
         }
     }
 
-    /// The default account, looked up among the accounts; `None` when it is not one of them.
+    /// The default account, looked up among the accounts; `None` if it is not one of them.
     ///
-    /// The specification has the account id with the prefix `envd-`; public material passes the same text as
-    /// `envdAccountId`. Both are tried, and nothing is guessed.
+    /// The specification gives the account id with the prefix `envd-`; public material passes the same text as `envdAccountId`.
+    /// This tries both, and nothing else.
     pub fn default_account(&self) -> Option<&UserAccount> {
         let wanted = self
             .default_account
@@ -56,12 +56,12 @@ impl UserDetails {
             .or_else(|| accounts().find(by_program_id))
     }
 
-    /// The accreditations that count for an account: those of the user (spec 2.8), and those of the account's properties (public,
-    /// not confirmed: `OAuthSample`, `guide::sources`). `None` when none of these places names one.
+    /// The accreditations that apply to an account: those of the user (spec 2.8), and those of the account's properties
+    /// (public, not confirmed: `OAuthSample`, `guide::sources`). `None` if none of these sources states any.
     ///
-    /// An accreditation is true where one of these places says true, and false where one says false and none says true. assumed:
-    /// no source shows two places that differ. A form that is wrongly let through is refused by the service, one that is wrongly
-    /// kept back cannot be sent at all. What stands at other accounts does not count.
+    /// An accreditation is true if any source says true, and false if one says false and none says true. assumed: no material
+    /// shows conflicting sources. The service rejects a form that is wrongly allowed, whereas a form wrongly blocked could not
+    /// be sent at all. Values at other accounts do not count.
     ///
     /// ```
     /// use envd_sdk::model::UserDetails;
@@ -85,7 +85,7 @@ impl UserDetails {
             .filter_map(|property| property.accreditations.as_ref());
         let mut found = Accreditations::default();
         for place in self.accreditations.iter().chain(of_properties) {
-            // None is less than false, and false less than true.
+            // None is less than false, and false is less than true.
             found = Accreditations {
                 lpa: found.lpa.max(place.lpa),
                 eu: found.eu.max(place.eu),

@@ -1,8 +1,8 @@
-//! Pasted texts, which may contain invisible characters without width.
+//! Pasted text, which may contain invisible zero-width characters.
 
 use std::fmt;
 
-/// Why a text is invalid. The error does not repeat the text.
+/// Why a text is invalid. The error does not quote the text.
 ///
 /// ```
 /// use envd_sdk::model::Pic;
@@ -22,7 +22,7 @@ impl TextError {
         Self { what, hidden: None }
     }
 
-    /// The error about a text.
+    /// The error for a text.
     pub(super) fn of(text: &str, what: &'static str) -> Self {
         let hidden = text.chars().find(|character| is_hidden(*character));
         Self { what, hidden }
@@ -45,13 +45,13 @@ impl fmt::Display for TextError {
 
 impl std::error::Error for TextError {}
 
-/// Characters that are not shown: soft hyphen, byte order mark, zero width space and joiners, marks of direction, word joiner.
+/// Invisible characters: soft hyphen, byte order mark, zero-width space and joiners, direction marks, word joiner.
 pub(crate) fn is_hidden(character: char) -> bool {
     matches!(character,
         '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-/// A text without the white space and the hidden characters around it.
+/// A text without surrounding white space and hidden characters.
 pub(crate) fn trimmed(text: &str) -> &str {
     text.trim_matches(|character: char| character.is_whitespace() || is_hidden(character))
 }

@@ -1,4 +1,4 @@
-//! Defers requests until `Retry-After` has passed: those of one user after 429, those of all users of the pool after 503.
+//! Defers requests until `Retry-After` has passed. A 429 defers the requests of one user, a 503 those of all users of the pool.
 
 use std::collections::HashMap;
 use std::pin::pin;
@@ -13,31 +13,31 @@ use crate::error::{Error, ReplyParts, Result};
 use crate::locked::lock;
 use crate::transport::{Clock, RetryPolicy};
 
-/// The longest pause, whatever `Retry-After` is: a wrong date in one reply (RFC 9110 section 10.2.3 allows any) must not
+/// The longest pause, whatever `Retry-After` says. A wrong date in one reply (RFC 9110 section 10.2.3 allows any) must not
 /// disable the client for the life of the process.
 const LONGEST: Duration = Duration::from_secs(3_600);
 
-/// Until when requests are deferred, on the monotonic clock, and the refusals that caused it: the pauses of all users of a pool.
-/// They outlive the clients that received the refusals.
+/// The pauses of all users of a pool, each with the refusal that caused it. They outlive the clients that received the
+/// refusals.
 #[derive(Default)]
 pub(super) struct Backpressure {
     pauses: Mutex<HashMap<PauseKey, Pause>>,
     ended: Notify,
 }
 
-/// The status that starts a pause, and the number of the [user](UserKey) whose requests it defers.
+/// The status that starts a pause, and the number of the [user](UserKey) with deferred requests.
 type PauseKey = (u16, u64);
 
 struct Pause {
     until: Duration,
     refusal: Error,
-    /// As long as the pause lasts, its number belongs to this user.
+    /// Keeps the number assigned to this user while the pause lasts.
     _user: UserKey,
 }
 
 impl Backpressure {
-    /// Starts a pause of these users after a refusal with one of these statuses and `Retry-After`. The calls that are deferred
-    /// get the status alone: the text may be about the user of the refused call.
+    /// Starts a pause for the matching user if the error has one of these statuses and a `Retry-After`. Deferred calls fail
+    /// with the status only, because the message may concern the user of the refused call.
     pub(super) fn note(&self, clock: &Clock, users: &[(u16, &UserKey)], error: &Error) {
         let wait = error.retry_after().filter(|wait| !wait.is_zero());
         let status = error.http_status();
@@ -79,7 +79,7 @@ impl Backpressure {
             .map(|pause| (pause.until.saturating_sub(now), pause.refusal.clone()))
     }
 
-    /// Waits until the pauses of these users are over; fails at once where that takes longer than the policy allows.
+    /// Waits until the pauses of these users end. Fails immediately if that would take longer than the policy allows.
     pub(super) async fn wait(
         &self,
         clock: &Clock,
@@ -88,7 +88,7 @@ impl Backpressure {
     ) -> Result<()> {
         let start = clock.monotonic();
         loop {
-            // Registered before the pause is read, so that no end is missed.
+            // Register before reading the pause, so that a notification in between is not lost.
             let ended = self.ended.notified();
             let Some((left, refusal)) = self.left(clock, users) else {
                 return Ok(());

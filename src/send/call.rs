@@ -1,4 +1,4 @@
-//! One call with settings of its own.
+//! A call that has not been sent yet, with its own settings.
 
 use std::future::ready;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use crate::error::{Error, Result};
 use crate::graphql::{AsReceived, Outcome};
 use crate::transport::{Request, RetryPolicy, Watch};
 
-/// A call of either interface, not sent yet: set what this one needs, and await it.
+/// A call to either interface that has not been sent yet. Change its settings if needed, then await it.
 ///
-/// The settings hold for each request of a call that sends several, and the [deadline](Self::deadline) for all of them
-/// together. An argument or a setting that cannot be used is an error when the call is awaited.
+/// If a call sends several requests, the settings apply to each of them, and the [deadline](Self::deadline) to all of them
+/// together. An invalid argument or setting is reported when the call is awaited.
 ///
 /// ```
 /// # equipment::example(async {
@@ -33,7 +33,7 @@ use crate::transport::{Request, RetryPolicy, Watch};
 /// # Ok(()) });
 /// ```
 ///
-/// As a task of its own:
+/// To run a call in a task of its own:
 ///
 /// ```
 /// # equipment::example(async {
@@ -44,8 +44,8 @@ use crate::transport::{Request, RetryPolicy, Watch};
 /// # Ok(()) });
 /// ```
 ///
-/// A future that is dropped before its end, by a `select!` or a time-out around it, cannot report: treat a change as one
-/// that may have been carried out, or set a [`deadline`](Self::deadline) in place of a time-out.
+/// A future that is dropped early, by a `select!` or an outer time-out, cannot report an outcome. Treat a change as possibly
+/// carried out, or set a [`deadline`](Self::deadline) instead of a time-out.
 #[must_use = "a call does nothing until it is awaited"]
 pub struct Call<T> {
     sender: Sender,
@@ -54,9 +54,9 @@ pub struct Call<T> {
     work: Result<Work<T>>,
 }
 
-/// The first request, and everything that is done with it.
+/// The first request, and the work that starts with it.
 struct Work<T> {
-    /// Boxed, because it is moved from here through the futures of the call.
+    /// Boxed because it is moved through the futures of the call.
     request: Box<Request>,
     start: Box<Start<T>>,
 }
@@ -70,20 +70,20 @@ pub(crate) struct Settings {
     pub(super) headers: Headers,
     pub(super) retry: Option<RetryPolicy>,
     pub(super) timeout: Option<Duration>,
-    /// When the deadline passes, on the monotonic clock.
+    /// The monotonic time of the deadline.
     pub(super) end: Option<Duration>,
     pub(super) idempotent: bool,
-    /// Whether a request may still be sent; evaluated right before its first byte.
+    /// Whether a request may still be sent. Evaluated right before its first byte.
     pub(super) condition: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
     /// The number of the page, for traces.
     pub(super) page: Option<u64>,
     pub(super) watch: Option<Watch>,
-    /// Whether the JSON of the value is kept beside it.
+    /// Whether to keep the JSON of the value.
     pub(crate) keeps_json: bool,
 }
 
 impl<T: Send + 'static> Call<T> {
-    /// A call with this first request. `start` may send it, and others with the same settings.
+    /// A call that starts with this request. `start` sends it, and may send more requests with the same settings.
     pub(crate) fn new<S, F>(
         sender: &Sender,
         settings: Arc<Settings>,
@@ -105,7 +105,7 @@ impl<T: Send + 'static> Call<T> {
         }
     }
 
-    /// Replaces the work that begins with the request of this call.
+    /// Replaces the work of this call. The first request stays the same.
     pub(crate) fn instead<U: Send + 'static, F: Future<Output = Result<U>> + Send + 'static>(
         self,
         start: impl FnOnce(Arc<Settings>) -> F + Send + 'static,
@@ -115,7 +115,7 @@ impl<T: Send + 'static> Call<T> {
         Call::new(&self.sender, self.settings, work)
     }
 
-    /// Checks the value of this call, by reference: a future that takes it over has room for it twice.
+    /// Checks the value of this call by reference, because a future that takes the value would reserve space for it twice.
     pub(crate) fn checked(self, check: impl FnOnce(&T) -> Result<()> + Send + 'static) -> Self {
         self.finished(|result| {
             let exchanged = result?;
@@ -126,7 +126,7 @@ impl<T: Send + 'static> Call<T> {
         })
     }
 
-    /// Continues with the value of this call.
+    /// Maps the value of this call.
     pub(crate) fn then<U: Send + 'static>(
         self,
         next: impl FnOnce(T) -> Result<U> + Send + 'static,
@@ -134,7 +134,7 @@ impl<T: Send + 'static> Call<T> {
         self.finished(|result| result?.try_map(next))
     }
 
-    /// Continues with the result of this call.
+    /// Maps the result of this call.
     fn finished<U: Send + 'static>(
         self,
         next: impl FnOnce(Result<Exchanged<T>>) -> Result<Exchanged<U>> + Send + 'static,
@@ -149,8 +149,7 @@ impl<T: Send + 'static> Call<T> {
         }
     }
 
-    /// A further header. Those that the client itself sends cannot be replaced. The value shows neither in `Debug` nor in
-    /// traces.
+    /// Adds a header. Headers that the client sets cannot be replaced. The value is hidden from `Debug` and traces.
     pub fn header(mut self, name: &str, value: &str) -> Self {
         let headers = std::mem::take(&mut self.own_settings().headers).with(name, value);
         match headers.and_then(|headers| headers.beside_tokens(self.sender.0.user.tokens.is_some()))
@@ -161,7 +160,7 @@ impl<T: Send + 'static> Call<T> {
         self
     }
 
-    /// Fails without a request where what it was made of cannot be used.
+    /// Makes the call fail without a request if its inputs were invalid.
     pub(crate) fn made_of(mut self, checked: Result<()>) -> Self {
         if let Err(error) = checked {
             self.work = self.work.and(Err(error));
@@ -170,23 +169,24 @@ impl<T: Send + 'static> Call<T> {
     }
 
     setters! {
-        /// The time limit of one request with its whole reply, in place of the client's.
+        /// The time limit for each request including its reply, instead of the client's limit.
         pub fn timeout(limit: Duration) |it| it.own_settings().timeout = Some(limit);
 
-        /// The time limit of the whole call, with its retries and waits. It also ends a running request.
+        /// The time limit for the entire call, including retries and waits. It also aborts a running request.
         #[doc(alias = "time limit")]
         pub fn deadline(limit: Duration) |it| it.deadline = Some(limit);
 
-        /// How often a request is sent, in place of the client's policy.
+        /// How often a request is sent, instead of the client's policy.
         pub fn retry(policy: RetryPolicy) |it| it.own_settings().retry = Some(policy);
 
-        /// Declares that carrying out this change twice does no harm: it is sent again like a query. Do not set it for the
-        /// creation of a record; a save that names its record may be idempotent.
+        /// Declares that repeating this change is harmless: it is retried like a query. Do not set this when you create a
+        /// record; a save that names its record may be idempotent.
         pub fn idempotent() |it| it.own_settings().idempotent = true;
 
-        /// Sends a request only if this holds right before its first byte: after the waits for a pause, a token and a free
-        /// connection, and again before each further attempt. It is for what may pass in that time, such as a lock that expires, or a
-        /// day after which a declaration must not arrive. It runs on the path of the request, so it must not block.
+        /// Sends a request only if this condition holds right before its first byte: after the waits for a pause, a token and a
+        /// free connection, and again before each further attempt. Use it for conditions that may end in the meantime, such as
+        /// a lock that expires, or the last day on which a declaration may arrive. It runs on the path of the request and must
+        /// not block.
         ///
         /// ```
         /// use envd_sdk::ErrorKind;
@@ -199,7 +199,7 @@ impl<T: Send + 'static> Call<T> {
         /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
         /// # let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
         /// # let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
-        /// // A lock of the application, which clears this when it loses the lock.
+    /// // A lock of the application, which clears this flag when it loses the lock.
         /// let is_ours = Arc::new(AtomicBool::new(true));
         /// let still_ours = Arc::clone(&is_ours);
         /// let save = account.save_consignment(input.clone());
@@ -215,32 +215,32 @@ impl<T: Send + 'static> Call<T> {
         ///
         /// # Errors
         ///
-        /// When it does not hold, the call fails with [`Transport`](crate::ErrorKind::Transport), and is not sent again;
-        /// [`may_have_applied`](Error::may_have_applied) only if an attempt before was in doubt.
+        /// If the condition does not hold, the call fails with [`Transport`](crate::ErrorKind::Transport) and is not retried.
+        /// [`may_have_applied`](Error::may_have_applied) is then true only if an earlier attempt was in doubt.
         #[doc(alias("condition", "fence"))]
         pub fn only_if(condition: impl Fn() -> bool + Send + Sync + 'static)
             |it| it.own_settings().condition = Some(Arc::new(condition));
     }
 
-    /// Keeps the JSON of the value beside it.
+    /// Keeps the JSON of the value.
     pub(crate) fn keep_json(mut self) -> Self {
         self.own_settings().keeps_json = true;
         self
     }
 
-    /// The number of the page, and a function that is called while its reply arrives.
+    /// Sets the number of the page, and a function that is called while its reply arrives.
     pub(crate) fn page(mut self, number: u64, watch: Watch) -> Self {
         let settings = self.own_settings();
         (settings.page, settings.watch) = (Some(number), Some(watch));
         self
     }
 
-    /// The settings, no longer shared with the client and its other calls.
+    /// The settings, cloned first if the client or other calls share them.
     pub(super) fn own_settings(&mut self) -> &mut Settings {
         Arc::make_mut(&mut self.settings)
     }
 
-    /// The first request as it would be sent, without the token. Nothing is sent, and no token is read.
+    /// The first request as it would be sent, without the token. Sends nothing, and reads no token.
     ///
     /// # Errors
     ///
@@ -252,7 +252,7 @@ impl<T: Send + 'static> Call<T> {
         Ok(DryRun::new(request, self.sender.0.pool.http.user_agent()))
     }
 
-    /// Sends the call. What it returns has the JSON that [`keep_json`](Self::keep_json) asks for.
+    /// Sends the call. The result includes the JSON if [`keep_json`](Self::keep_json) was set.
     pub(crate) fn exchange(mut self) -> BoxFuture<'static, Result<Exchanged<T>>> {
         if let Some(limit) = self.deadline {
             let end = self.sender.clock().monotonic().saturating_add(limit);
@@ -266,9 +266,9 @@ impl<T: Send + 'static> Call<T> {
 }
 
 impl<T: Send + 'static> Call<Outcome<T>> {
-    /// The value as it was received: typed as without this, and as JSON with the fields that this crate does not know.
+    /// Returns the value as received: typed, and as JSON with the fields that this crate does not know.
     ///
-    /// It works for every call with an [`Outcome`] as its value, and for [lists](crate::Pager::received).
+    /// Available for every call with an [`Outcome`] as its value, and for [lists](crate::Pager::received).
     ///
     /// ```
     /// # equipment::example(async {
@@ -283,12 +283,12 @@ impl<T: Send + 'static> Call<Outcome<T>> {
     ///
     /// # Errors
     ///
-    /// As the call without this: at least the [kinds of any call](crate::guide::errors#kinds).
+    /// The same as without this: at least the [kinds of any call](crate::guide::errors#kinds).
     #[doc(alias("raw", "json", "unknown fields"))]
     pub fn received(self) -> Call<Outcome<AsReceived<T>>> {
         self.keep_json().finished(|result| {
             let mut exchanged = result?;
-            // OK because the value was read from it.
+            // OK because decoding filled it.
             let json = exchanged.json.take();
             let json =
                 json.ok_or_else(|| Error::protocol("the reply has no JSON of the record"))?;
@@ -296,9 +296,9 @@ impl<T: Send + 'static> Call<Outcome<T>> {
         })
     }
 
-    /// The value, or `None` where the service answers null and no error beside it, for a program that has to know that a record is
-    /// gone. "Not found" stays an error: the service says it of a record that the user may not read as well, and its text is
-    /// that of any failure.
+    /// Returns `None` if the service replies with null and no error, for programs that need to know that a record is gone. "Not
+    /// found" stays an error: the service also sends it for a record that the user may not read, and its text matches that of
+    /// any failure.
     ///
     /// ```
     /// # equipment::example(async {
@@ -312,8 +312,8 @@ impl<T: Send + 'static> Call<Outcome<T>> {
     ///
     /// # Errors
     ///
-    /// As for the call without this, except for null. A reply to a change without a record stays an error
-    /// ([`Protocol`](crate::ErrorKind::Protocol)), since it may have been carried out.
+    /// The same as without this, except for null. If the reply to a change has no record, that stays an error
+    /// ([`Protocol`](crate::ErrorKind::Protocol)), because the change may have been carried out.
     pub fn optional(self) -> Call<Outcome<Option<T>>> {
         self.finished(|result| match result {
             Ok(exchanged) => Ok(exchanged.map(|outcome| outcome.map(Some))),
@@ -331,5 +331,5 @@ impl<T: Send + 'static> IntoFuture for Call<T> {
     }
 }
 
-// Without variables and header values.
+// Hides variables and header values.
 debug_shows!(Call<T>, |it| deadline: it.deadline, error: it.work.as_ref().err());

@@ -1,10 +1,10 @@
-//! The request of a dry run.
+//! The result of a dry run.
 
 use url::Url;
 
 use crate::transport::Request;
 
-/// A request as it would be sent, all but the `authorization` header, from [`Call::dry_run`](super::Call::dry_run).
+/// A request as it would be sent, without the `authorization` header. Returned by [`Call::dry_run`](super::Call::dry_run).
 ///
 /// `Debug` shows neither header values nor the body, which may hold personal data.
 ///
@@ -25,9 +25,9 @@ pub struct DryRun {
     pub method: String,
     /// The address.
     pub url: Url,
-    /// Names, in lower case, and values.
+    /// Names in lower case, with their values.
     pub headers: Vec<(String, String)>,
-    /// The JSON that is posted, with all variables; empty for a `GET`.
+    /// The posted JSON with all variables; empty for a `GET`.
     pub body: String,
 }
 

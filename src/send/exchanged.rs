@@ -1,18 +1,18 @@
-//! What a call brings.
+//! The result of a call.
 
 use crate::error::{Error, Result};
 
-/// The value of a call, and what is known of the request that brought it.
+/// The value of a call, with data about the request that returned it.
 pub(crate) struct Exchanged<T> {
     pub(crate) value: T,
     /// The JSON of the value, if the call keeps it.
     pub(crate) json: Option<Box<str>>,
-    /// How often the request was sent.
+    /// The number of times the request was sent.
     pub(crate) attempts: u32,
 }
 
 impl<T> Exchanged<T> {
-    /// A value that comes without a request of its own.
+    /// A value that needed no request.
     pub(crate) fn new(value: T) -> Self {
         Self {
             value,
@@ -39,7 +39,7 @@ impl<T> Exchanged<T> {
         })
     }
 
-    /// An error that was found in the value.
+    /// An error found in the value.
     pub(super) fn failed(self, error: Error) -> Error {
         error.with_attempts(self.attempts)
     }

@@ -1,4 +1,4 @@
-//! Headers of the caller's, for a whole client or one call.
+//! Custom headers, for a client or a single call.
 
 use bytes::Bytes;
 use zeroize::Zeroizing;
@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::secret::Secret;
 use crate::transport::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 
-/// Headers that the client or HTTP itself sets; `authorization` as well, where there are tokens.
+/// Headers that the client or HTTP sets. `authorization` is also reserved if the client has tokens.
 const RESERVED: [&str; 11] = [
     "accept",
     "accept-encoding",
@@ -22,16 +22,15 @@ const RESERVED: [&str; 11] = [
     "user-agent",
 ];
 
-/// Headers of the caller's. Their values do not show in `Debug` or traces, and are wiped from memory when they are
-/// dropped.
+/// Custom headers. Their values are hidden from `Debug` and traces, and wiped from memory on drop.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Headers(pub(super) HeaderMap);
 
 impl Headers {
-    /// Adds a header, in place of one with the same name.
+    /// Adds a header, replacing an earlier one with the same name.
     pub(crate) fn with(mut self, name: &str, value: impl Into<Secret>) -> Result<Self> {
         let value = value.into();
-        // The value is not repeated in a message: it may be a key.
+        // The message omits the value, which may be a key.
         let name = HeaderName::try_from(name).map_err(|_| Error::config("invalid header name"))?;
         let wrong = |what: &str| Error::config(format!("the header {name} {what}"));
         if RESERVED.contains(&name.as_str()) {
@@ -40,16 +39,16 @@ impl Headers {
         if value.is_empty() {
             return Err(wrong("has no value"));
         }
-        // Owned bytes, so that all clones share one buffer, which is wiped with the last of them.
+        // Owned bytes, so that all clones share one buffer. It is wiped when the last clone is dropped.
         let bytes = Bytes::from_owner(Zeroizing::new(value.expose().as_bytes().to_vec()));
         let mut value = HeaderValue::from_maybe_shared(bytes)
-            .map_err(|_| wrong("has characters that cannot be sent"))?;
+            .map_err(|_| wrong("has characters that HTTP does not allow"))?;
         value.set_sensitive(true);
         self.0.insert(name, value);
         Ok(self)
     }
 
-    /// Refuses `authorization` where a token is sent in it.
+    /// Rejects `authorization` if the client sends its own token in it.
     pub(super) fn beside_tokens(self, has_tokens: bool) -> Result<Self> {
         if has_tokens && self.0.contains_key(AUTHORIZATION) {
             let what = "the header authorization is set by the client, from its token source";

@@ -1,11 +1,11 @@
-//! The one path of every request, of either interface.
+//! The path that every request of either interface takes.
 //!
-//! A [`Call`] is a request with its [`Settings`], before it is sent. A [`Sender`] sends the requests of one user over a pool that
-//! all users of a client share. An [`Operation`] is what differs between the interfaces, above all how a reply is read. What a
-//! call brings is [`Exchanged`], and a [`DryRun`] is the request as it would be sent. [`pages`] reads lists.
+//! A [`Call`] is a request with its [`Settings`], before it is sent. A [`Sender`] sends the requests of one user over a pool
+//! shared by all users of a client. A [`SentOperation`] covers the differences between the interfaces, mainly how a reply is
+//! decoded. [`Exchanged`] is the result of a call, and a [`DryRun`] is the request as it would be sent. [`pages`] reads lists.
 //!
-//! When a call is awaited, the sender adds headers, waits for the end of a pause, adds the token, sends the request, lets the
-//! operation read the reply, and decides whether another attempt is made: `sender.rs`, from top to bottom.
+//! When a call is awaited, the sender adds headers, waits for a pause to end, adds the token, sends the request, lets the
+//! operation decode the reply, and decides whether to retry. `sender.rs` has these steps from top to bottom.
 
 mod backpressure;
 mod call;

@@ -1,11 +1,11 @@
 //! The path of a request, from top to bottom. Each step calls the next:
 //!
-//! 1. [`Sender::send`] adds headers, and says how often the request was sent;
-//! 2. `run` keeps the deadline of the call;
-//! 3. `retry` waits for the end of a pause, and makes attempts as long as `decide` allows another one;
-//! 4. `authorize` adds the token, and a new one after "Unauthorized";
-//! 5. `connect` waits for a free connection, and notes whether a change is in doubt;
-//! 6. `transfer` sends the request, and `read` reads its reply.
+//! 1. [`Sender::send`] adds headers, and reports the number of attempts;
+//! 2. `run` enforces the deadline of the call;
+//! 3. `retry` waits for a pause to end, and makes attempts as long as `decide` allows another one;
+//! 4. `authorize` adds the token, and replaces it after "Unauthorized";
+//! 5. `connect` waits for a free connection, and records whether a change is in doubt;
+//! 6. `transfer` sends the request, and `read` decodes its reply.
 
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
@@ -26,7 +26,7 @@ use crate::transport::{
     Clock, Http, HttpOptions, Reply, Request, RetryBudget, RetryPolicy, Safety, retry_after,
 };
 
-/// The settings that the clients of both interfaces have in common.
+/// Settings that the clients of both interfaces share.
 #[derive(Default)]
 pub(crate) struct SenderOptions {
     pub(crate) user: Option<TokenUser>,
@@ -43,17 +43,17 @@ impl SenderOptions {
     }
 }
 
-/// Sends the requests of a client. Cheap to clone; clones share connections, limits and pauses.
+/// Sends the requests of one user. Cheap to clone; clones share connections, limits and pauses.
 #[derive(Clone)]
 pub(crate) struct Sender(pub(super) Arc<PoolUser>);
 
-/// A user of a pool. One allocation, so that a clone touches one counter: on several threads each of them is contended.
+/// One user of a pool. A single allocation, so that a clone updates one reference count: each one is contended across threads.
 pub(super) struct PoolUser {
     pub(super) pool: Arc<Pool>,
     pub(super) user: TokenUser,
 }
 
-/// What all users of a client share.
+/// The state shared by all users of a client.
 pub(super) struct Pool {
     pub(super) http: Http,
     headers: Headers,
@@ -61,63 +61,63 @@ pub(super) struct Pool {
     budget: RetryBudget,
     pub(super) clock: Clock,
     pauses: Backpressure,
-    /// The pool of requests to other hosts than the endpoint, once there was one.
+    /// The pool for requests to hosts other than the endpoint. Created on first use.
     elsewhere: OnceLock<Arc<Pool>>,
 }
 
-/// What differs between the operations of the two interfaces.
+/// The parts that differ between the operations of the two interfaces.
 pub(crate) trait SentOperation: Sync {
     type Value: Send;
 
-    /// The name in errors and traces.
+    /// Names the operation in errors and traces.
     fn name(&self) -> &str;
 
     /// For traces.
     fn kind(&self) -> &'static str;
 
-    /// Whether it is a change, which must not be carried out twice.
+    /// Whether the operation is a change, which must not be carried out twice.
     fn is_change(&self) -> bool;
 
-    /// Reads a reply of any status.
+    /// Decodes a reply of any status.
     fn decode_reply(&self, reply: Reply) -> Result<Self::Value>;
 
-    /// The errors beside the value.
+    /// The errors that the reply has in addition to the value.
     fn problems(_value: &Self::Value) -> &[ServerError] {
         &[]
     }
 }
 
-/// What traces show of a reply that was read.
+/// The parts of a decoded reply that traces show.
 pub(super) struct Answer {
     pub(super) status: u16,
-    /// Of the errors beside the value.
+    /// The codes of the errors in addition to the value.
     pub(super) codes: Option<String>,
 }
 
-/// Reads a reply, and keeps its value in place of an earlier one: so the path of a request is compiled once, and not for the type
-/// of each value.
+/// Type-erased decoder: avoids compiling the send path once per value type. It stores the value, and replaces that of an
+/// earlier attempt.
 type ReadReply<'a> = dyn FnMut(Reply) -> Result<Option<String>> + Send + 'a;
 
-/// One request, its attempts, and what is known of it when its time runs out.
+/// One request with its attempts, and the state to report if its time runs out.
 struct Exchange<'a> {
     sender: &'a Sender,
     read_reply: &'a mut ReadReply<'a>,
     settings: &'a Settings,
     request: Box<Request>,
     safety: Safety,
-    /// How many attempts came as far as sending.
+    /// The number of attempts that got as far as sending.
     attempts: u32,
-    /// The current attempt is one of them.
+    /// Whether the current attempt is included in `attempts`.
     is_sent: bool,
     is_renewed: bool,
-    /// A request is in transfer over a connection of this pool.
+    /// The connection pool in use while a request is in transfer.
     pool_number: Option<u64>,
-    /// A change was sent and may have been carried out.
+    /// Whether a change was sent and may have been carried out.
     in_doubt: bool,
 }
 
 impl SenderOptions {
-    /// A sender of requests to this address.
+    /// Builds a sender for this endpoint.
     pub(crate) fn build(self, endpoint: &Url) -> Result<Sender> {
         let mut headers = Headers::default();
         for (name, value) in self.headers {
@@ -153,13 +153,13 @@ impl Sender {
         Self(Arc::new(PoolUser { pool, user }))
     }
 
-    /// A sender for another user, over the same pool.
+    /// A sender for another user of the same pool.
     pub(crate) fn with_token_source(&self, source: impl TokenSource) -> Self {
         Self::new(Arc::clone(&self.0.pool), TokenUser::new(source))
     }
 
-    /// A sender to this host, which is another one than that of the endpoint, over the same connections: without the token and the
-    /// headers of the client, and with the pauses of the host.
+    /// A sender to another host than the endpoint, over the same connections. It sends neither the client's token nor its
+    /// headers, and has separate pauses per host.
     pub(crate) fn elsewhere(&self, host: &str) -> Self {
         let pool = &self.0.pool;
         let elsewhere = pool.elsewhere.get_or_init(|| {
@@ -171,27 +171,27 @@ impl Sender {
         Self::new(Arc::clone(elsewhere), TokenUser::at_host(host))
     }
 
-    /// The users whose pauses defer the requests of this sender, each with the status that starts a pause (spec 7.1).
+    /// The users with pauses that apply to this sender, each with the status that starts a pause (spec 7.1).
     fn deferred_with(&self) -> [(u16, &UserKey); 2] {
         let user = &self.0.user;
         let maintained = if user.is_host { user.key() } else { &ALL_USERS };
         [(429, user.key()), (503, maintained)]
     }
 
-    /// The remaining time for which requests are deferred.
+    /// The remaining time of the pause, if requests are deferred.
     pub(crate) fn paused_for(&self) -> Option<Duration> {
         let pool = &self.0.pool;
         Some(pool.pauses.left(&pool.clock, &self.deferred_with())?.0)
     }
 
-    /// Waits until this user may send.
+    /// Waits until this user may send requests.
     async fn wait_for_pauses(&self, policy: &RetryPolicy) -> Result<()> {
         if self.paused_for().is_none() {
             return Ok(());
         }
         let pool = &self.0.pool;
         let users = self.deferred_with();
-        // Waits are rare, so they are boxed: the futures around them stay small.
+        // Boxed because waits are rare: this keeps the surrounding futures small.
         Box::pin(pool.pauses.wait(&pool.clock, &users, policy)).await
     }
 
@@ -203,9 +203,9 @@ impl Sender {
         self.0.pool.pauses.end(&self.deferred_with());
     }
 
-    /// Adds the headers and limits that are set, all but the token.
+    /// Adds the configured headers and limits, but not the token.
     pub(super) fn prepare(&self, request: &mut Request, settings: &Settings) {
-        // None of these headers is one that a request has already (`Headers::with`).
+        // `Headers::with` rejects names that the request already has.
         let set = [&self.0.pool.headers.0, &settings.headers.0];
         for headers in set.into_iter().filter(|headers| !headers.is_empty()) {
             request.headers.extend(headers.clone());
@@ -248,7 +248,7 @@ impl Sender {
         };
         let exchanged = exchange.traced(&span).await;
         let attempts = exchange.attempts;
-        // The exchange is read.
+        // A successful exchange has set the value.
         let read = exchanged.and(value.ok_or_else(|| Error::protocol("no value")));
         let value = read.map_err(|error| error.with_operation(operation.name()))?;
         Ok(Exchanged {
@@ -260,7 +260,7 @@ impl Sender {
 }
 
 impl Exchange<'_> {
-    /// Runs in the span of the call, and adds what is known of the exchange to an error.
+    /// Runs the exchange in the span of the call, and adds attempts and doubt to an error.
     async fn traced(&mut self, span: &tracing::Span) -> Result<()> {
         let result = self.run().instrument(span.clone()).await;
         let attempts = self.attempts;
@@ -275,7 +275,7 @@ impl Exchange<'_> {
         result.map(|_| ())
     }
 
-    /// Ends the call when its deadline has passed.
+    /// Cancels the call when its deadline passes.
     async fn run(&mut self) -> Result<Answer> {
         let pool = &self.sender.0.pool;
         let settings = self.settings;
@@ -286,7 +286,7 @@ impl Exchange<'_> {
         let left = end.saturating_sub(pool.clock.monotonic());
         let policy = policy.clone().deadline(left);
         let result = {
-            // Pinned here: a future that is passed by value is copied.
+            // Pinned here, because passing the future by value would copy it.
             let retry = pin!(self.retry(&policy));
             pool.clock.within(left, retry).await
         };
@@ -300,7 +300,7 @@ impl Exchange<'_> {
         })
     }
 
-    /// Makes attempts until one succeeds, or the failure or the policy allows no further one.
+    /// Makes attempts until one succeeds, or until the failure or the policy forbids another.
     async fn retry(&mut self, policy: &RetryPolicy) -> Result<Answer> {
         let pool = &self.sender.0.pool;
         self.sender.wait_for_pauses(policy).await?;
@@ -309,7 +309,7 @@ impl Exchange<'_> {
         loop {
             self.is_sent = false;
             let span = trace::attempt(number);
-            // Boxed as well: the futures around it are moved, and a box stays where it is.
+            // Boxed as well, because the futures around it are moved, and moving a box is cheap.
             let attempt = Box::pin(self.authorize(policy));
             let result = attempt.instrument(span.clone()).await;
             trace::ended(&span, &result);
@@ -329,7 +329,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// How long to wait before another attempt, if one is made.
+    /// The wait before the next attempt; `None` for no further attempt.
     fn decide(
         &self,
         error: &Error,
@@ -340,11 +340,11 @@ impl Exchange<'_> {
         Some(error)
             .filter(|error| self.safety.allows_retry(error))
             .and_then(|error| policy.next_wait(attempts, elapsed, error.retry_after()))
-            // Taken last, so that only a retry that is made uses up the budget.
+            // Checked last, so that only an actual retry uses the budget.
             .filter(|_| self.sender.0.pool.budget.take())
     }
 
-    /// Sends a request with a token, and once more with a new one when the first is refused.
+    /// Sends a request with a token. If the token is refused, renews it and sends the request once more.
     async fn authorize(&mut self, policy: &RetryPolicy) -> Result<Answer> {
         let user = &self.sender.0.user;
         let Some(tokens) = &user.tokens else {
@@ -355,12 +355,12 @@ impl Exchange<'_> {
             None => tokens.token().await?,
         };
         if user.identify(&token) {
-            // Another client of this user may have been told to wait.
+            // Another client of this user may have received a `Retry-After`.
             self.sender.wait_for_pauses(policy).await?;
         }
         match self.connect(Some(&token)).await {
-            // The request was refused before it was carried out, so a change may be sent again as well. A page with 401 may be
-            // of the service: a new token shows it.
+            // The refusal proves that nothing was carried out, so even a change may be sent again. A page with 401 may come
+            // from the service: a new token will show.
             Err(refused)
                 if (refused.refuses_token() || refused.http_status() == Some(401))
                     && !self.safety.may_have_applied(&refused)
@@ -376,9 +376,9 @@ impl Exchange<'_> {
         }
     }
 
-    /// Waits for a free connection, and sends the request.
+    /// Waits for a free connection, then sends the request.
     async fn connect(&mut self, token: Option<&AccessToken>) -> Result<Answer> {
-        // A call that times out in this wait was not sent, so note the facts after it.
+        // A call that times out during this wait was not sent, so update the counters afterwards.
         let sender = self.sender;
         let slot = sender.0.pool.http.slot().await;
         if matches!(&self.settings.condition, Some(condition) if !condition()) {
@@ -403,7 +403,7 @@ impl Exchange<'_> {
         result
     }
 
-    /// Sends a request with this token. Not an `async fn`: its future would reserve room for the request.
+    /// Sends a request with this token. Not an `async fn`, because its future would reserve space for the request.
     fn transfer(
         &self,
         token: Option<&AccessToken>,
@@ -415,7 +415,7 @@ impl Exchange<'_> {
         self.sender.0.pool.http.send(request)
     }
 
-    /// Reads a reply. A refusal with `Retry-After` starts a pause.
+    /// Decodes a reply. A refusal with `Retry-After` starts a pause.
     fn read(&mut self, reply: Reply) -> Result<Answer> {
         let pool = &self.sender.0.pool;
         let status = reply.status;

@@ -1,4 +1,4 @@
-//! Attempts and waits of a sender, with scripted failures.
+//! The attempts and waits of a sender, with scripted failures.
 
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
@@ -12,7 +12,7 @@ use crate::auth::{AccessToken, BoxFuture, StoreError, TokenSource};
 use crate::error::{Error, ErrorKind, ReplyParts, Result};
 use crate::transport::{Clock, Reply, Request, RetryPolicy};
 
-/// An operation that fails with these errors, and succeeds after the last.
+/// Fails with each of these errors in turn, then succeeds.
 struct Failing {
     is_change: bool,
     failures: Mutex<std::vec::IntoIter<Error>>,
@@ -52,7 +52,7 @@ fn http(status: u16) -> Error {
     Error::http(ReplyParts::status_only(status))
 }
 
-/// As the service says it.
+/// An error reply in the format of the service.
 fn said(status: u16) -> Error {
     let json = "application/json";
     let body = br#"{"Message": "no"}"#;
@@ -63,13 +63,13 @@ fn lost() -> Error {
     Error::no_reply(false, true)
 }
 
-/// The result, and how many requests were sent.
+/// The result, and the number of requests sent.
 async fn run(operation: Failing) -> (Result<()>, usize) {
     let clock = Clock::manual(SystemTime::UNIX_EPOCH);
     run_with(&Settings::default(), operation, 0, clock).await
 }
 
-/// Each reply has this `Retry-After`.
+/// Like [`run`], with this `Retry-After` in each reply.
 async fn run_with(
     settings: &Settings,
     operation: Failing,
@@ -111,7 +111,7 @@ async fn a_read_is_sent_until_it_succeeds_and_a_change_once() {
     assert_eq!(sent, 1);
 }
 
-/// The refusal is of the second request; the first may have been carried out.
+/// The second request is refused, but the first one may have been carried out.
 #[tokio::test]
 async fn a_change_stays_in_doubt_when_its_repetition_is_refused() {
     let settings = Settings {
@@ -159,7 +159,7 @@ async fn a_request_without_a_token_is_not_sent() {
     assert_eq!(error.attempts(), 0);
 }
 
-/// A source whose renewal ends like this one of the rows below.
+/// A token source with a renewal that ends as in this row of the table below.
 struct Renewal(usize);
 
 impl TokenSource for Renewal {
@@ -180,7 +180,7 @@ impl TokenSource for Renewal {
     }
 }
 
-/// The status of the first error below one, and whether a store failed.
+/// The status of the error's source, and whether a store failed.
 fn below(error: &Error) -> (Option<u16>, bool) {
     let source = std::error::Error::source(error);
     let refusal = source.and_then(|source| source.downcast_ref::<Error>());
@@ -194,9 +194,9 @@ async fn a_call_with_a_refused_token_ends_with_the_failure_of_its_renewal_or_wit
         (ErrorKind::TokenUnavailable, (Some(401), false)),
         (ErrorKind::ReauthRequired, (Some(401), false)),
         (ErrorKind::Config, (Some(401), false)),
-        // The failure of a store stays the source.
+        // A store failure stays the source.
         (ErrorKind::Store, (None, true)),
-        // No other token: the refusal itself.
+        // The same token: the refusal itself is returned.
         (ErrorKind::Unauthorized, (None, false)),
         (ErrorKind::Unauthorized, (None, false)),
     ]

@@ -1,4 +1,4 @@
-//! The user of a sender: a source of tokens, and what tells this user from the others of a pool.
+//! The user of a sender: a token source, and the key that tells users of a pool apart.
 
 use std::any::Any;
 use std::collections::hash_map::RandomState;
@@ -7,24 +7,24 @@ use std::sync::{Arc, LazyLock, OnceLock, Weak};
 
 use crate::auth::{AccessToken, TokenManager, TokenSource, TokenStore};
 
-/// Keyed at random, so that a number reveals nothing about a token.
+/// Keyed randomly, so that a number reveals nothing about a token.
 static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
-/// Identifies a user among those of a pool.
+/// Identifies one user of a pool.
 ///
-/// Many servers make a client for each request, and some a token manager as well, so neither of the two is a user. Token managers
-/// with one store and one key of an account are one user, and so are other sources that return the same token.
+/// Many servers create a client, and some also a token manager, for each request, so neither identifies a user. Token managers
+/// with the same store and account key are one user, and so are other sources that return the same token.
 #[derive(Clone)]
 pub(super) struct UserKey {
     number: u64,
-    /// Keeps the address of the store, which is a part of the number, from being used by another store.
+    /// Keeps the store's address, which is part of the number, from being reused by another store.
     _store: Option<Weak<dyn TokenStore>>,
 }
 
-/// All users of a pool together.
+/// Stands for all users of a pool together.
 pub(super) static ALL_USERS: UserKey = UserKey::numbered(0);
 
-/// The user of a source before its first token: nothing is noted under this key.
+/// The user of a source before its first token. Nothing is recorded under this key.
 static UNKNOWN: UserKey = UserKey::numbered(1);
 
 /// The user of a client that sends no token.
@@ -99,7 +99,7 @@ impl TokenUser {
         self.key.get().unwrap_or(without)
     }
 
-    /// Identifies the user by the first token of the source; returns whether this is it.
+    /// Identifies the user by the first token of the source. Returns true if this call did so.
     pub(super) fn identify(&self, token: &AccessToken) -> bool {
         self.key.get().is_none() && self.key.set(UserKey::of_token(token)).is_ok()
     }

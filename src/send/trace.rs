@@ -7,7 +7,7 @@ use super::sender::Answer;
 use crate::error::{Error, codes};
 use crate::model::redact::shown_path;
 
-/// The span of a request, all attempts in it.
+/// The span of a request, covering all its attempts.
 pub(super) fn call(operation: &str, kind: &str, page: Option<u64>) -> Span {
     tracing::debug_span!(
         "envd.call",
@@ -32,7 +32,7 @@ pub(super) fn attempt(number: u32) -> Span {
     )
 }
 
-/// Records how a request or an attempt ended: the status of its reply with the codes of problems beside the data, or its error.
+/// Records how a request or an attempt ended: the status and the codes of problems, or the error.
 pub(super) fn ended(span: &Span, result: &Result<Answer, Error>) {
     if span.is_disabled() {
         return;
@@ -40,7 +40,7 @@ pub(super) fn ended(span: &Span, result: &Result<Answer, Error>) {
     let (status, found) = match result {
         Ok(answer) => (Some(answer.status), answer.codes.clone()),
         Err(error) => {
-            // Its text holds nothing that was entered or sent.
+            // `Display` contains nothing that was entered or sent.
             span.record("error", tracing::field::display(error));
             let errors = error.server_errors();
             (
@@ -57,14 +57,14 @@ pub(super) fn ended(span: &Span, result: &Result<Answer, Error>) {
     }
 }
 
-/// A reply in another shape than expected: perhaps the service has changed.
+/// Warns about a reply with an unexpected shape. The service may have changed.
 pub(crate) fn decode_failure(error: &Error) {
     if let Some(path) = error.json_path().map(shown_path) {
         tracing::warn!(path, "a reply does not have the expected shape");
     }
 }
 
-/// The server's schema does not fit the document of an operation, and another one does.
+/// Warns that the server's schema does not fit an operation's document, and that a reduced one does.
 pub(crate) fn adapted(operation: &str, left_out: &[String]) {
     let left_out = left_out.join(" ");
     tracing::warn!(

@@ -1,8 +1,8 @@
-//! What conversions from and to the types of another crate keep.
+//! Checks that conversions from and to another crate's types preserve the value.
 
 use equipment::script::rows;
 
-/// Each gets a text and writes what it has read.
+/// Each function parses a text, converts the value, and formats the result.
 pub(crate) fn check_dates(day: impl Fn(&str) -> String, time: impl Fn(&str) -> Option<String>) {
     for text in "0001-01-01 2024-02-29 9999-12-31".split(' ') {
         assert_eq!(day(text), text);

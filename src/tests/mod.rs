@@ -1,4 +1,4 @@
-//! What unit tests of several rooms share.
+//! Helpers shared by the unit tests of several rooms.
 
 #[cfg(any(feature = "chrono04", feature = "jiff02", feature = "time03"))]
 pub(crate) mod dates;

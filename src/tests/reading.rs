@@ -1,44 +1,44 @@
-//! Cases that both readings of the specification must get right, the validator's and the fake's, in a short notation.
+//! Cases that both implementations of the specification must handle, the validator and the fake, in a short notation.
 //!
-//! Questions: `1 REPEATABLE ?2=Yes { 3; 4 }` is question 1 above the questions 3 and 4. After its id come, in any order, its
-//! type (`STRING` if there is none), triggers (`?id=value`; an underscore is a blank), forms (`@LPAC1,EUC1`; `@` for an empty list,
-//! LPAC1 without it), bounds of the year (`>=2000`, `<=2040`, `<=now`), `optional` (all others are required) and
-//! `readonly`, and last its acceptable answers (`[A|B]`). The question `-` has no id.
+//! Questions: `1 REPEATABLE ?2=Yes { 3; 4 }` is question 1 above the questions 3 and 4. Its id is followed, in any order, by
+//! its type (default `STRING`), triggers (`?id=value`; an underscore is a space), forms (`@LPAC1,EUC1`; `@` for an empty list,
+//! LPAC1 by default), year bounds (`>=2000`, `<=2040`, `<=now`), `optional` (questions are required by default) and `readonly`,
+//! and finally its acceptable answers (`[A|B]`). The question `-` has no id.
 //!
-//! Answers: `1=Yes; 2.0=x` answers question 1, and question 2 in row 0. `@LPAG3` sets the forms, which are LPAC1 otherwise.
+//! Answers: `1=Yes; 2.0=x` answers question 1, and question 2 in row 0. `@LPAG3` sets the forms, which are LPAC1 by default.
 
 use serde_json::{Value, json};
 
-/// For lists of questions, and some consignments each: the questions that apply, with their rows (spec 2.6).
+/// For lists of questions, each with some consignments: the applicable questions, with their rows (spec 2.6).
 pub(crate) const APPLICABLE: &str = "
-// What stands under something hidden, or is triggered by it, is hidden, and stale answers do not count.
+// Questions below a hidden one, or triggered by it, are hidden, and stale answers are ignored.
 1 { 2 ?1=Yes { 3 ?2=Yes } }; 4 ?2=Yes
     -> 1 / 1=No; 2=Yes -> 1 / 1=Yes -> 1 2 / 1=Yes; 2=Yes -> 1 2 3 4
-// Values of one question are alternatives, and several questions must agree.
+// Several values of one question are alternatives; several questions must all match.
 1; 2; 3 ?1=A ?2=A ?1=B
     1=A; 2=A -> 1 2 3 / 1=B; 2=A -> 1 2 3 / 1=C; 2=A -> 1 2 / 1=A; 2=B -> 1 2 / 1=a; 2=A -> 1 2
-// Children without triggers apply below a parent that is answered, or cannot be.
+// Children without triggers apply below a parent that is answered or cannot be.
 1 { 2 }
     -> 1 / 1= -> 1 / 1=x -> 1 2
 1 DISPLAY { 2 }
     -> 1 2
-// Seen answered with an empty text (public).
+// Seen answered with an empty string (public).
 1 MULTIPLE_CHOICE { 2 }
     -> 1 / 1= -> 1 2
-// A child without forms has those of its parent; at the top it has none.
+// A child without forms has those of its parent; a root question without forms has none.
 1 DISPLAY { 2 @ { 3 @ }; 4 @EUC1 }; 5 @
     2=x -> 1 2 3
 1 DISPLAY @EUC1 { 2 @; 3 }
     -> / @EUC1 -> 1 2
-// Three questions are no part of LPAG3, whatever the list says.
+// Three questions do not belong to LPAG3, whatever the list says.
 23 @LPAG2,LPAG3,HSG0 { 24 @LPAG2,LPAG3,HSG0 }; 87 @LPAG2,LPAG3,HSG0; 88 @LPAG2,LPAG3,HSG0 { 24 @ }
     @LPAG3; 23=x; 87=x; 88=x -> 88 / @LPAG2; 23=x; 87=x; 88=x -> 23 24 87 88 24 / @LPAG3,HSG0; 23=x; 88=x -> 23 24 87 88 24
-// No question of a cycle applies, nor what waits for it.
+// No question of a cycle applies, nor any question that depends on it.
 1 ?2=A; 2 ?1=A; 3 ?3=A; 4 ?1=A; 5 ?nobody=A
     1=A; 2=A; 3=A; 4= ->
 1; 3 ?4=x ?1=Yes; 4 ?3=x
     1=Yes; 3=x; 4=x -> 1
-// A cycle that leads through a question of other forms is none.
+// A cycle through a question of other forms is ignored.
 5; 6 ?5=Yes { 7 }; 5 @EUC1 ?6=No
     5=Yes; 6=x -> 5 6 7
 // Only answers to multiple choice are lists.
@@ -46,23 +46,23 @@ pub(crate) const APPLICABLE: &str = "
     1=A, B -> 1
 1 MULTIPLE_CHOICE; 2 ?1=B
     1=A, B -> 1 2 / 1=A; 1=B -> 1 2 / 1=A -> 1
-// An empty text triggers nothing.
+// An empty string triggers nothing.
 1; 2 ?1=
     1= -> 1 / 1=A,,B -> 1
 1 MULTIPLE_CHOICE; 2 ?1=
     1= -> 1 / 1=A,,B -> 1
-// Rows are the indexes of the answers; answers without an index make one as well (spec 2.4). Elsewhere it does not matter.
+// Rows are the indexes of the answers; answers without an index form a row too (spec 2.4). Elsewhere the index is ignored.
 1 REPEATABLE { 2; 3 }
     -> 1 / 2.0=x; 3.4=x -> 1 2.0 3.0 2.4 3.4 / 2.0= -> 1 2.0 3.0 / 2=x -> 1 2 3
 1; 2 ?1=Yes
     1.7=Yes -> 1 2
-// A trigger looks in its row first and then outside.
+// A trigger searches its own row first, then outside.
 1 REPEATABLE { 2 { 3 ?2=Yes }; 4 ?9=Yes }; 9
     2.0=Yes; 2.2=No; 9=Yes -> 1 2.0 3.0 4.0 2.2 4.2 9 / 2.0=Yes; 2.2=No -> 1 2.0 3.0 2.2 9 / -> 1 9
-// An answer outside does not count where the row has one, though the list has the question twice.
+// An answer outside does not count if the row has one, even if the list has the question twice.
 1 REPEATABLE { 2; 3 ?2=Yes }; 2
     2.0=No; 2=Yes -> 1 2.0 2 3 2
-// A row without an answer of its own does not borrow that of another row, but any row of another question may trigger.
+// A row without its own answer does not use that of another row, but any row of another question may trigger.
 1 REPEATABLE { 2; 3 ?2=Yes; 4 }
     2.0=Yes; 4.0=x; 4.1=x -> 1 2.0 3.0 4.0 2.1 4.1
 1 REPEATABLE { 2 }; 5 REPEATABLE { 6; 7 ?2=Yes }
@@ -72,14 +72,14 @@ pub(crate) const APPLICABLE: &str = "
 // Rows of a hidden question do not count.
 1; 2 REPEATABLE ?1=Yes { 3; 4 }
     1=No; 3.0=x -> 1 / 1=Yes; 3.0=x -> 1 2 3.0 4.0
-// Rows inside rows are there once something in them is answered, in a question of the forms.
+// Nested rows exist once a question in them is answered, if it belongs to the forms.
 3 REPEATABLE { 4; 6 REPEATABLE { 7; 8 } }
     4.0=x -> 3 4.0 6.0 / 4.0=x; 7.0=x -> 3 4.0 6.0 7.0 8.0 / 4.0=x; 7.1=x -> 3 4.0 6.0 4.1 6.1 7.1 8.1
 1 REPEATABLE { 2 REPEATABLE { 3; 4 @MSAC1 }; 5 }
     5.0=x; 4.0=x -> 1 2.0 5.0 / 5.0=x; 3.0= -> 1 2.0 3.0 5.0
 ";
 
-/// The same for findings about answers (spec 2.4, 2.6, 7.2): question and row, with an exclamation mark for an error.
+/// The same for findings about answers (spec 2.4, 2.6, 7.2): question and row, with an exclamation mark for errors.
 pub(crate) const JUDGED: &str = "
 1; 2
     -> 1 2 / 1= -> 1 2 / 1=x -> 2 / 2.5=x -> 1
@@ -91,12 +91,12 @@ pub(crate) const JUDGED: &str = "
     1=A, c -> / 1=A, B -> 1! / 1=a -> 1! / 1=B; 1=x; 1=y -> 1! 1!
 1 MULTIPLE_CHOICE [A|B|A, c]
     1=A, B -> / 1=B; 1=A -> / 1=A, c -> / 1=A, d -> 1! / 1=A,,B -> 1!
-// Of choices that have commas themselves the longest counts that stands in the list.
+// If choices contain commas, the longest match in the list counts.
 1 MULTIPLE_CHOICE [A, b|A|C|D]; 2 ?1=A,_b; 3 ?1=A; 4 ?1=C; 5 ?1=D
     1=A, b -> 2 / 1=A -> 3 / 1=A, b,C -> 2 4 / 1=C,A, b -> 2 4 / 1=C, A, b , D -> 2 4 5 / 1=A,A, b -> 2 3 / 1=A,C -> 3 4 / 1=A,b -> 1! 3 / 1=A, bc -> 1! 3 / 1=A, b, -> 1! 2
 1 STRING [A|B]
     1=anything ->
-// Validators count whatever the type of the question, and an unknown type may be a choice of several.
+// Validators apply whatever the type of the question, and an unknown type may be a multiple choice.
 1 COLOUR >=2000 <=2040 [2001|2002]
     -> 1 / 1=2001 -> / 1=1999 -> 1 1! / 1=2041 -> 1 1! / 1=2003 -> 1! / 1=2001, 2002 -> 1
 // Headings are not answered.
@@ -106,7 +106,7 @@ pub(crate) const JUDGED: &str = "
     1= -> / 1=2000-01-01 -> / 1=1999-12-31 -> 1 / 1=2026-11-20 -> / 1=2026-11-21 -> 1 / 1=soon -> 1
 1 NUMBER >=_2000_ <=Now
     1=2000 -> / 1=1999 -> 1 / 1=2027 -> 1
-// The strictest of several bounds counts, and one that cannot be read does not.
+// The strictest of several bounds applies, and an unreadable one is ignored.
 1 DATE >=2000 >=1990 <=2040 <=2050 <=soon
     1=1999 -> 1 / 1=2041 -> 1 / 1=2040 ->
 // Question 185 of rangeland goats is reported once, whether or not the list has it.
@@ -114,7 +114,7 @@ pub(crate) const JUDGED: &str = "
     @LPAHRG0; 2=x -> 185 3 / @LPAHRG0; 3=x; 185=Yes -> 2
 ";
 
-/// For bounds of a year: the dates that keep it and those that break it, on 2026-11-20.
+/// For year bounds: dates that satisfy them and dates that violate them, on 2026-11-20.
 pub(crate) const YEARS: &str = "
 >=2000
     2000|2000-01|2000-01-01|2000-01-01T00:00|2000-01-01T00:00:00|2001-02-03T04:05:06.789Z|2001-02-03T04:05:06.5+10:00|2024-02-29
@@ -127,10 +127,10 @@ pub(crate) const YEARS: &str = "
     2027|2026-12|2026-11-21|2026-11-21T00:00
 ";
 
-/// For fields: the texts that they take and those that they refuse (spec 2.1 to 2.3). `ü*300` stands for 300 letters. `a&b` are two
-/// fields that a rule compares, with two texts; what is refused is reported at the first.
+/// For fields: valid and invalid texts (spec 2.1 to 2.3). `ü*300` stands for 300 letters. `a&b` are two fields compared by a
+/// rule, with two texts; the finding is reported at the first field.
 ///
-/// A leap second needs a known time zone (RFC 3339, section 5.7), which the form of `declaration.date` lacks.
+/// A leap second requires a known time zone (RFC 3339, section 5.7), which the format of `declaration.date` lacks.
 pub(crate) const FIELDS: &str = r"
 origin.pic destination.pic owner.pic consignee.pic
     QAZZ7777|qazz7777|3ZZZZ002
@@ -150,7 +150,7 @@ origin.address.postcode destination.address.postcode owner.address.postcode cons
 origin.address.state destination.address.state owner.address.state consignee.address.state declaration.address.state
     ACT|NSW|NT|QLD|SA|TAS|VIC|WA
     |qld|NSW |XX
-// No rule compares them: a postcode or a PIC of one state goes with an address in another.
+// No rule compares them: an address may be in a different state than its postcode or PIC.
 owner.address.state&owner.address.postcode declaration.address.state&declaration.address.postcode
     NSW&4999|QLD&2000|VIC&6999|WA&3000|ACT&7000|TAS&2600
 origin.address.state&origin.pic
@@ -175,7 +175,7 @@ declaration.signature
     Zg|Zg=|Zg==Zg==|====|Z===|Zm9v\n|not base64!|Zm-_|data:image/png;base64,Zm9v|file:a.png;data:image/png;base64,Zm9v|data:,Zm9v
 ";
 
-/// The entries of a table: a line, and the indented lines behind it.
+/// The entries of a table: each a line with the indented lines after it.
 pub(crate) fn entries(table: &'static str) -> Vec<(&'static str, Vec<&'static str>)> {
     let mut entries: Vec<(&str, Vec<&str>)> = Vec::new();
     for line in table
@@ -190,7 +190,8 @@ pub(crate) fn entries(table: &'static str) -> Vec<(&'static str, Vec<&'static st
     entries
 }
 
-/// Checks a reading against a table: it gets a list of questions and a consignment and says what it finds, in any order.
+/// Checks an implementation against a table. `read` takes a list of questions and a consignment, and returns its results in any
+/// order.
 pub(crate) fn check(table: &'static str, read: impl Fn(&Value, &Value) -> Vec<String>) {
     let sorted = |mut found: Vec<String>| {
         found.sort();
@@ -206,7 +207,7 @@ pub(crate) fn check(table: &'static str, read: impl Fn(&Value, &Value) -> Vec<St
     }
 }
 
-/// Checks a reading against the bounds of years: it says how many findings an answer has.
+/// Checks an implementation against the year bounds. `read` returns the number of findings for an answer.
 pub(crate) fn check_years(read: impl Fn(&Value, &Value) -> Vec<String>) {
     for (bound, lists) in entries(YEARS) {
         for (found, texts) in lists.into_iter().enumerate() {
@@ -221,7 +222,7 @@ pub(crate) fn check_years(read: impl Fn(&Value, &Value) -> Vec<String>) {
     }
 }
 
-/// Checks a reading against the fields: it gets a consignment and returns the codes of what it finds.
+/// Checks an implementation against the fields. `read` takes a consignment, and returns the codes of its findings.
 pub(crate) fn check_fields(read: impl Fn(&Value) -> Vec<String>) {
     for (paths, lists) in entries(FIELDS) {
         let [good, bad] = [0, 1].map(|at| {
@@ -246,7 +247,7 @@ pub(crate) fn check_fields(read: impl Fn(&Value) -> Vec<String>) {
     }
 }
 
-/// A consignment with texts at dotted paths, which is fine otherwise.
+/// A consignment with texts at dotted paths, and no other faults.
 fn input_with(paths: &str, texts: &str) -> Value {
     let mut input = input("");
     for (path, text) in paths.split('&').zip(texts.split('&')) {
@@ -258,7 +259,7 @@ fn input_with(paths: &str, texts: &str) -> Value {
     input
 }
 
-/// A list of questions, as JSON.
+/// Parses a list of questions to JSON.
 pub(crate) fn questions(text: &str) -> Value {
     let mut rest = text;
     let list = list(&mut rest);
@@ -314,7 +315,7 @@ fn question(text: &str) -> Value {
         "acceptableAnswers": choices, "childQuestions": []})
 }
 
-/// A consignment with answers, as JSON.
+/// Parses a consignment with answers to JSON.
 pub(crate) fn input(text: &str) -> Value {
     let (mut forms, mut answers) = (vec!["LPAC1"], Vec::new());
     for item in text

@@ -1,4 +1,4 @@
-//! The certificate of the client in place of a secret, at a token endpoint that requires one.
+//! Client certificates instead of a secret, at a token endpoint that requires one.
 
 use super::{Class, authorize_device, refresh};
 use crate::auth::{Provider, ProviderBuilder};
@@ -27,7 +27,7 @@ async fn rfc_8705_2_a_certificate_and_the_id_in_the_body_authenticate_the_client
     assert_eq!((requests.len(), body), (1, expected));
 }
 
-/// The refresh token was not used, so the session does not end.
+/// The refresh token was not used, so the session continues.
 #[tokio::test]
 async fn a_certificate_that_the_provider_refuses_is_an_error_of_the_settings_and_nothing_was_processed()
  {

@@ -1,4 +1,5 @@
-//! The device authorization endpoint (RFC 8628 sections 3.1 and 3.2), and the polls of the token endpoint (section 3.4).
+//! Requests to the device authorization endpoint (RFC 8628 sections 3.1 and 3.2), and polls of the token endpoint (section
+//! 3.4).
 
 use std::time::{Duration, SystemTime};
 
@@ -16,14 +17,14 @@ use crate::model::reply_memory;
 use crate::secret::Secret;
 use crate::transport::{Reply, parse_endpoint};
 
-/// RFC 8628 section 3.2: without an `interval` clients must use 5 seconds. Also in the place of 0, which would mean polls
-/// without a pause.
+/// RFC 8628 section 3.2: without `interval`, clients must wait 5 seconds. Also replaces 0, which would mean polling without a
+/// pause.
 const DEFAULT_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Longer times are cut to it, so that sums cannot overflow.
+/// Longer times are capped, so that sums cannot overflow.
 const LONGEST: Duration = Duration::from_secs(30 * 86_400);
 
-/// The codes from a device authorization endpoint.
+/// The codes issued by a device authorization endpoint.
 pub(in crate::auth) struct DeviceCodes {
     pub(in crate::auth) device_code: Secret,
     pub(in crate::auth) user_code: Secret,
@@ -41,7 +42,7 @@ struct DeviceFields {
     #[serde(with = "secret_json::option")]
     user_code: Option<Secret>,
     verification_uri: Option<String>,
-    /// The name in drafts of the RFC, which Google still uses.
+    /// The field name in drafts of the RFC, which Google still uses.
     verification_url: Option<String>,
     verification_uri_complete: Option<String>,
     #[serde(deserialize_with = "reply_memory::any_value")]
@@ -54,7 +55,7 @@ struct DeviceFields {
     error_description: Value,
 }
 
-/// Asks for the codes of a login. `fields` are those besides the client's.
+/// Requests the codes for a login. `fields` excludes the client's credentials.
 pub(in crate::auth) async fn authorize_device(
     provider: &Provider,
     url: &Url,
@@ -63,7 +64,7 @@ pub(in crate::auth) async fn authorize_device(
     let request = post(&provider.0, url, fields).await?;
     let reply = provider.0.http.send(request).await.map_err(|error| {
         if error.kind() == ErrorKind::Config {
-            // A client certificate that the server does not accept.
+            // The server does not accept the client certificate.
             return error;
         }
         unreachable("device authorization", error)
@@ -71,7 +72,7 @@ pub(in crate::auth) async fn authorize_device(
     read_reply(&reply, provider.clock().now())
 }
 
-/// Requests the tokens of a login that the user may have approved (RFC 8628 section 3.4).
+/// Requests the tokens for a login that the user may have confirmed (RFC 8628 section 3.4).
 pub(in crate::auth) async fn poll(
     provider: &Provider,
     device_code: &Secret,
@@ -108,7 +109,7 @@ fn refusal(code: Option<&str>, status: u16) -> Error {
             unavailable("the device authorization endpoint has a transient failure")
         }
         (Some(code), _) => login_error(code),
-        // Redirects are not followed: the client's secret would go to an address that is not configured.
+        // Redirects are not followed: that would send the client's secret to an address that is not configured.
         (None, 300..=399) => misconfigured("redirect"),
         (None, 200..=299) => {
             unavailable("the reply of the device authorization endpoint is not readable")
@@ -134,7 +135,7 @@ impl DeviceFields {
             verification_url: address
                 .and_then(|address| page(&address))
                 .ok_or_else(|| missing("verification_uri"))?,
-            // Only a shortcut: without it the user types the code.
+            // Only a shortcut: otherwise the user enters the code.
             verification_url_complete: self
                 .verification_uri_complete
                 .and_then(|address| page(&address)),
@@ -144,7 +145,7 @@ impl DeviceFields {
     }
 }
 
-/// The address of a page where the user types a password: not one that runs a script, opens a file or sends in the clear.
+/// The address of a page where the user enters a password. Rejects addresses that run a script, open a file or use plain HTTP.
 fn page(address: &str) -> Option<Url> {
     parse_endpoint("verification_uri", address).ok()
 }

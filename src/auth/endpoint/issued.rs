@@ -1,4 +1,4 @@
-//! A reply with tokens in it, read leniently.
+//! Decodes a reply with tokens leniently.
 
 use std::time::{Duration, SystemTime};
 
@@ -12,17 +12,17 @@ use crate::model::reply_memory;
 use crate::secret::Secret;
 use crate::transport::Clock;
 
-/// Ten years: longer sessions are cut to it, so that sums cannot overflow.
+/// Ten years. Longer sessions are capped, so that sums cannot overflow.
 const LONGEST_SESSION: Duration = Duration::from_secs(10 * 365 * 86_400);
 
-/// The lifetime of an opaque token with `expires_in` 0, by which providers mean "at once" or "never". Long enough not to
-/// refresh for every call, short enough for either meaning.
+/// The lifetime of an opaque token with `expires_in` 0. Providers mean either "immediately" or "never". This is long enough to
+/// avoid a refresh per call, and short enough for either meaning.
 const SHORTEST: Duration = Duration::from_secs(60);
 
-/// The issued tokens (RFC 6749 section 5.1), read leniently.
+/// The issued tokens (RFC 6749 section 5.1).
 pub(in crate::auth) struct Issued {
     pub(in crate::auth) access_token: Secret,
-    /// `None` also for an empty text: the old one stays (RFC 6749 section 6).
+    /// `None` also for an empty string: the old one stays valid (RFC 6749 section 6).
     pub(in crate::auth) refresh_token: Option<Secret>,
     pub(in crate::auth) id_token: Option<Secret>,
     scopes: Option<Vec<String>>,
@@ -31,7 +31,7 @@ pub(in crate::auth) struct Issued {
     server_time: Option<SystemTime>,
 }
 
-/// The fields as they come; also those of an error, which some providers send with status 200.
+/// The raw fields, including those of an error, which some providers send with status 200.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct ReplyFields {
@@ -48,7 +48,7 @@ pub(super) struct ReplyFields {
     expires_in: Value,
     #[serde(deserialize_with = "reply_memory::any_value")]
     refresh_token_expires_in: Value,
-    /// Keycloak's name for it; 0 in a session without an end.
+    /// Keycloak's name for the session lifetime; 0 if the session never ends.
     #[serde(deserialize_with = "reply_memory::any_value")]
     refresh_expires_in: Value,
     #[serde(deserialize_with = "reply_memory::any_value")]
@@ -58,13 +58,13 @@ pub(super) struct ReplyFields {
 }
 
 impl ReplyFields {
-    /// Whether the access token is to be sent by another scheme (RFC 6749 section 7.1). Absent means Bearer.
+    /// Whether the access token requires another scheme (RFC 6749 section 7.1). A missing type means Bearer.
     pub(super) fn is_foreign(&self) -> bool {
         let scheme = self.token_type.as_deref();
         scheme.is_some_and(|scheme| !scheme.eq_ignore_ascii_case("bearer"))
     }
 
-    /// `server_time`: the moment of the reply by the server's clock, which may be minutes from ours.
+    /// `server_time`: the time of the reply on the server's clock, which may differ from ours by minutes.
     pub(super) fn into_issued(self, server_time: Option<SystemTime>) -> Option<Issued> {
         if self.is_foreign() {
             return None;
@@ -88,7 +88,7 @@ impl ReplyFields {
 }
 
 impl Issued {
-    /// The first tokens of a login, or the next ones after `old`. `asked_at` is the moment before the request was sent.
+    /// The first tokens of a login, or the successors of `old`. `asked_at` is the time before the request was sent.
     pub(in crate::auth) fn into_set(
         self,
         old: Option<&TokenSet>,
@@ -107,7 +107,7 @@ impl Issued {
                 None => default_lifetime,
             });
         let subject = self.subject();
-        // The stated end belongs to one refresh token: the next one may have another.
+        // A stated session end belongs to one refresh token: the next token may have another.
         let same = self.refresh_token.is_none();
         let stated = self.session.map(|session| asked_at + session);
         TokenSet {
@@ -130,7 +130,7 @@ impl Issued {
         }
     }
 
-    /// The time of the reply: by the provider's clock if the reply has it, else by ours.
+    /// The time of the reply: on the provider's clock if the reply has it, otherwise on ours.
     pub(in crate::auth) fn server_time_or(&self, ours: &Clock) -> SystemTime {
         self.server_time.unwrap_or_else(|| ours.now())
     }
@@ -141,7 +141,7 @@ impl Issued {
     }
 }
 
-/// A number, a float or a text. Zero for less than a second.
+/// Accepts an integer, a float or a string. Zero below one second.
 pub(super) fn seconds(value: &Value, longest: Duration) -> Option<Duration> {
     let seconds = match value {
         Value::Number(number) => number.as_f64()?,
@@ -151,11 +151,11 @@ pub(super) fn seconds(value: &Value, longest: Duration) -> Option<Duration> {
     if seconds < 1.0 {
         return Some(Duration::ZERO);
     }
-    // Huge numbers are cut off, and NaN fails the comparison.
+    // Huge numbers are capped, and NaN fails the comparison.
     (seconds >= 1.0).then(|| Duration::from_secs_f64(seconds.min(longest.as_secs_f64())))
 }
 
-/// One text with blanks between (RFC 6749 section 3.3), or a list.
+/// Accepts a string with spaces (RFC 6749 section 3.3), or a list.
 fn scopes(value: &Value) -> Option<Vec<String>> {
     match value {
         Value::String(text) => Some(text.split_whitespace().map(str::to_owned).collect()),
@@ -174,7 +174,7 @@ mod tests {
 
     const HOUR: Duration = Duration::from_secs(3_600);
 
-    /// On this clock of the server.
+    /// Decodes a reply with this server time.
     fn issued(reply: Value, server: Option<SystemTime>) -> Issued {
         let fields: ReplyFields = serde_json::from_value(reply).unwrap();
         fields.into_issued(server).unwrap()
@@ -197,7 +197,7 @@ mod tests {
             (json!(1e18), LONGEST.as_secs()),
             (json!("inf"), LONGEST.as_secs()),
             (json!("NaN"), 3_600),
-            // Said to have ended already: not served for an hour, and not renewed for every call either.
+            // Already expired by its own account: served for a minute, so that not every call causes a refresh.
             (json!(0), 60),
             (json!("0"), 60),
             (json!(-5), 60),
@@ -234,7 +234,7 @@ mod tests {
     /// Row 40.
     #[test]
     fn without_a_lifetime_the_end_is_compared_with_the_servers_clock() {
-        // {"exp":1060}; the server's clock shows 1000, and ours is not read.
+        // {"exp":1060}. The server's clock is at 1000; ours is not read.
         let jwt = "e30.eyJleHAiOjEwNjB9.s";
         let server = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000);
         let issued = issued(json!({"access_token": jwt}), Some(server));
@@ -258,11 +258,11 @@ mod tests {
             (with("refresh_token_expires_in", json!(86_400)), days(1)),
             (with("refresh_token_expires_in", json!(1e18)), days(3_650)),
             (with("refresh_token_expires_in", json!(0)), None),
-            // Keycloak's name. Its offline tokens have no end.
+            // Keycloak's name. Its offline tokens never expire.
             (with("refresh_expires_in", json!("86400")), days(1)),
             (with("refresh_expires_in", json!(0)), None),
             (with("refresh_expires_in", Value::Null), None),
-            // The other name is in wider use, and wins.
+            // The other name is more common, and takes precedence.
             (both(86_400.into()), days(1)),
             (both(0.into()), None),
             (both(Value::Null), days(2)),

@@ -1,13 +1,14 @@
-//! The endpoints for tokens: builds the requests, sends them, and reads the replies.
+//! The provider's token endpoints: builds the requests, sends them, and decodes the replies.
 //!
-//! [`Issued`] are the tokens of a reply, [`DeviceCodes`] the codes of a login on another device. A [`Refusal`] is why there are
-//! none, and its [`Class`] what that means for the code or refresh token that was sent. `post` makes each request,
-//! `send` sends it, and [`refusal`] reads the reply, without I/O.
+//! [`Issued`] has the tokens of a reply, [`DeviceCodes`] the codes for a login on another device. A [`Refusal`] states why
+//! there are none, and its [`Class`] the consequence for the code or refresh token that was sent. `post` builds each request,
+//! `send` sends it, and [`refusal`] classifies the reply without I/O.
 //!
-//! oauth2 makes the address and the secrets of a login, and not these requests. Its forms grow, and leave copies of the
-//! tokens behind; its tokens are not wiped; its errors lose status and headers, which decide whether a refresh token is
-//! used up, and keep the body; and it signs no assertions. A request function of ours would mend the headers only: the
-//! reading of replies (`issued`, `refusal`) would stay as it is, and about forty lines of forms would become an adapter.
+//! The oauth2 crate builds the address and the secrets of a login, but not these requests, for several reasons. Its form
+//! buffers grow and leave copies of the tokens in memory, and it does not wipe tokens. Its errors drop the status and headers,
+//! which decide whether a refresh token is used up, and keep the body. It does not sign assertions. Passing our own request
+//! function would solve only the headers: the decoding of replies (`issued`, `refusal`) would stay, and an adapter would
+//! replace about forty lines of form code.
 
 #[cfg(all(test, feature = "rustls"))]
 mod certificate_tests;
@@ -56,16 +57,16 @@ async fn send(
 }
 
 impl Provider {
-    /// Revokes a refresh token that no manager holds, and its session (RFC 7009). A manager revokes its own at
-    /// [`logout`](super::TokenManager::logout). Does nothing when no [`revoke_url`](super::ProviderBuilder::revoke_url) is set.
+    /// Revokes a refresh token that no manager holds, and ends its session (RFC 7009). A manager revokes its own token at
+    /// [`logout`](super::TokenManager::logout). Does nothing if no [`revoke_url`](super::ProviderBuilder::revoke_url) is set.
     ///
     /// A token that the server does not know is not an error (section 2.2).
     ///
     /// # Errors
     ///
     /// [`Connect`](crate::ErrorKind::Connect), [`Timeout`](crate::ErrorKind::Timeout) and
-    /// [`Transport`](crate::ErrorKind::Transport) when no reply came, and the kind of the reply's status; all may pass where
-    /// [`is_retryable`](Error::is_retryable) says so.
+    /// [`Transport`](crate::ErrorKind::Transport) if no reply arrived; otherwise the kind of the reply's status. The failure is
+    /// temporary if [`is_retryable`](Error::is_retryable) is true.
     pub async fn revoke(&self, refresh_token: &Secret) -> Result<()> {
         let Some(url) = &self.0.revoke_url else {
             return Ok(());
@@ -111,8 +112,8 @@ async fn revoke_request(provider: &Provider, url: &Url, token: &Secret) -> Resul
     post(&provider.0, url, &fields).await
 }
 
-/// A request to the provider, with the credentials of the client. All of them are made here, and each is sent once: an
-/// assertion among the credentials is good for one request.
+/// Builds a request to the provider, with the client's credentials. Every request to the provider is built here and sent only
+/// once, because an assertion is valid for a single request.
 async fn post(settings: &ProviderSettings, url: &Url, fields: &[(&str, &str)]) -> Result<Request> {
     let began = settings.clock.monotonic();
     let credentials = settings
@@ -125,15 +126,15 @@ async fn post(settings: &ProviderSettings, url: &Url, fields: &[(&str, &str)]) -
     if let Some(header) = &credentials.header {
         request = request.header(AUTHORIZATION, header.clone());
     }
-    // Signing counts, since other processes wait no longer for a refresh than its requests take.
+    // Includes the time for signing, because other processes wait for a refresh only as long as its requests may take.
     let signing = settings.clock.monotonic().saturating_sub(began);
     request.timeout = Some(settings.timeout.saturating_sub(signing));
     Ok(request)
 }
 
-/// A form that is wiped when the request is dropped.
+/// Encodes a form into a buffer that is wiped when the request is dropped.
 fn form<'a>(fields: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> Bytes {
-    // Allocated once, with three bytes for each: a text that grows leaves copies behind.
+    // Allocated once with three bytes per byte, because a growing buffer leaves copies in memory.
     let size = fields
         .clone()
         .map(|(name, value)| 3 * (name.len() + value.len()) + 2)

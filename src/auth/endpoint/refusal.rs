@@ -24,29 +24,29 @@ pub(super) enum Grant {
     DeviceCode,
 }
 
-/// The effect of a failed request on its grant.
+/// The consequence of a failed request for its grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::auth) enum Class {
-    /// It surely did not reach the server.
+    /// The request certainly did not reach the server.
     NotSent,
-    /// The server is busy and did not process it.
+    /// The server is busy and did not process the request.
     Busy,
-    /// It may have been processed, and the new tokens are lost.
+    /// The request may have been processed, with the new tokens lost.
     Ambiguous,
-    /// As above, and it may still be on its way.
+    /// Like `Ambiguous`, and the request may still be under way.
     TimedOut,
-    /// Of a device code: the user has not answered yet.
+    /// Device code: the user has not decided yet.
     Pending,
-    /// As above, and all further requests must come less often.
+    /// Like `Pending`, and all further polls must be less frequent.
     SlowDown,
-    /// The code or refresh token is not accepted any more.
+    /// The code or refresh token is no longer accepted.
     Dead,
-    /// The grant is still good; an early retry may not help.
+    /// The grant is still valid, but an early retry is unlikely to help.
     Refused,
 }
 
 impl Class {
-    /// Whether the new tokens may have been issued and lost.
+    /// Whether new tokens may have been issued and lost.
     pub(in crate::auth) fn is_ambiguous(self) -> bool {
         matches!(self, Self::Ambiguous | Self::TimedOut)
     }
@@ -55,7 +55,7 @@ impl Class {
 pub(in crate::auth) struct Refusal {
     pub(in crate::auth) class: Class,
     pub(in crate::auth) error: Error,
-    /// A new refresh token found in a reply that cannot be used as a whole.
+    /// A new refresh token recovered from a reply that is otherwise unusable.
     pub(in crate::auth) salvaged: Option<Secret>,
 }
 
@@ -68,7 +68,7 @@ impl Refusal {
         }
     }
 
-    /// The request could not be made, so nothing was sent.
+    /// The request could not be built, so nothing was sent.
     pub(super) fn without_request(error: Error) -> Self {
         if error.is_retryable() {
             Self::new(Class::NotSent, error)
@@ -77,12 +77,12 @@ impl Refusal {
         }
     }
 
-    /// No complete reply came.
+    /// No complete reply arrived.
     pub(super) fn without_reply(error: Error) -> Self {
         let class = match error.repr() {
-            // A certificate that the server does not accept: nothing was processed.
+            // The server rejected the certificate before processing anything.
             Repr::Said(ErrorKind::Config, _) => return Self::without_request(error),
-            // A reply that is not HTTP is a reply: the request may have been processed.
+            // A reply that is not HTTP is still a reply: the request may have been processed.
             Repr::Said(ErrorKind::Protocol, _) => Class::Ambiguous,
             Repr::Said(..) if !error.was_sent() => Class::NotSent,
             Repr::Said(ErrorKind::Timeout, _) => Class::TimedOut,
@@ -92,7 +92,7 @@ impl Refusal {
         Self::new(class, unreachable("token", error))
     }
 
-    /// Names the clock as the likely reason when the client that signs with the time is not accepted.
+    /// If a client that signs with the time is not accepted, mentions the clock as the likely cause.
     pub(super) fn with_clock_problem(mut self, provider: &Provider, reply: &Reply) -> Self {
         let settings = &provider.0;
         if settings.authentication.signs()
@@ -105,7 +105,7 @@ impl Refusal {
         self
     }
 
-    /// The body ended too early; it may hold the new refresh token.
+    /// The body was truncated. It may contain the new refresh token.
     pub(super) fn of_cut_reply(reply: &Reply, error: Error) -> Self {
         let granted = (200..=299).contains(&reply.status);
         Self {
@@ -115,8 +115,8 @@ impl Refusal {
     }
 }
 
-/// Decides by the error code, whatever the status: Auth0 sends `invalid_grant` with 403, and a global limit with
-/// 500 `access_denied`.
+/// Classifies by the error code, whatever the status: Auth0 sends `invalid_grant` with 403, and a global limit as
+/// `access_denied` with 500.
 pub(super) fn read_reply(reply: &Reply, grant: Grant, now: SystemTime) -> Result<Issued, Refusal> {
     let fields: Option<ReplyFields> = from_json(&reply.body);
     let code = fields
@@ -134,7 +134,7 @@ pub(super) fn read_reply(reply: &Reply, grant: Grant, now: SystemTime) -> Result
             let description = fields.and_then(|fields| fields.error_description.as_str());
             (class, error.with_error_description(description))
         }
-        // A retry would get the same reply, and use up another refresh token.
+        // A retry would get the same reply and use up another refresh token.
         (None, 200..=299) if fields.as_ref().is_some_and(ReplyFields::is_foreign) => (
             Class::Refused,
             Error::protocol("the token endpoint issued a token of another type than Bearer"),
@@ -150,7 +150,7 @@ pub(super) fn read_reply(reply: &Reply, grant: Grant, now: SystemTime) -> Result
         }
         (None, 429) => (Class::Busy, busy()),
         (None, 408 | 500..) => (Class::Ambiguous, transient()),
-        // Redirects are not followed: the credentials would go to an address that is not configured.
+        // Redirects are not followed: that would send the credentials to an address that is not configured.
         (None, 300..=399) => (Class::Refused, misconfigured("redirect")),
         (None, _) => (
             Class::Refused,
@@ -159,7 +159,7 @@ pub(super) fn read_reply(reply: &Reply, grant: Grant, now: SystemTime) -> Result
     };
     let polls_go_on = matches!(class, Class::Pending | Class::SlowDown);
     let may_wait = !polls_go_on || reply.headers.contains_key(RETRY_AFTER);
-    // Auth0 sends the reset of its rate limit with every reply, which must not slow down polls.
+    // Auth0 includes the reset time of its rate limit in every reply, which must not slow down polling.
     let wait = retry_after(&reply.headers, now).filter(|_| may_wait);
     Err(Refusal {
         class,
@@ -186,8 +186,8 @@ fn refused(code: &str, status: u16, grant: Grant) -> (Class, Error) {
     }
 }
 
-/// RFC 8628 section 3.5. Any other code than the first two ends the polls, except under a status by which RFC 6749 section 5.2
-/// refuses nothing: a busy or broken server has not judged the device code.
+/// RFC 8628 section 3.5. Any code other than the first two ends the polls, unless the status is one with which RFC 6749 section
+/// 5.2 refuses nothing: a busy or failing server has not evaluated the device code.
 fn poll_refused(code: &str, status: u16) -> (Class, Error) {
     match code {
         "authorization_pending" => (
@@ -213,12 +213,12 @@ fn transient() -> Error {
     unavailable("the token endpoint has a transient failure")
 }
 
-/// Finds a whole refresh token in a reply that is cut off or framed by something else: it may be the only copy.
+/// Finds a complete refresh token in a reply that is truncated or wrapped in something else. It may be the only copy.
 fn salvage(body: &[u8]) -> Option<Secret> {
     const NAME: &[u8] = b"\"refresh_token\"";
     let start = body.windows(NAME.len()).position(|bytes| bytes == NAME)? + NAME.len();
     let rest = body.get(start..)?.trim_ascii_start().strip_prefix(b":")?;
-    // Reads one value and ignores what follows; a text without its closing quote is an error.
+    // Reads one value and ignores the rest. A string without its closing quote is an error.
     let (token, _): (String, _) = json_text::first(rest)?;
     (!token.is_empty()).then(|| Secret::new(token))
 }

@@ -1,4 +1,4 @@
-//! The requests to the provider, field by field.
+//! Checks the requests to the provider field by field.
 
 use std::error::Error as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -114,7 +114,7 @@ async fn rfc_6749_2_3_1_id_and_secret_are_form_encoded_before_they_are_base64() 
     assert_eq!(header, "Basic YSUzQWI6KyUyNSUyNiUyQiVDMiVBMyVFMiU4MiVBQw==");
 }
 
-/// A signer whose signature is the number of the call, unless it is to do something else.
+/// A signer that returns the number of the call as the signature, unless `instead` is set.
 #[derive(Default)]
 struct Key {
     calls: AtomicUsize,
@@ -230,7 +230,7 @@ async fn the_audience_of_assertions_can_be_the_token_endpoint() {
     assert_eq!(claims["aud"], "https://id.example/oauth/token");
 }
 
-/// The refusal of a refresh by a client with this signer.
+/// The result of a refresh by a client with this signer.
 async fn refused_by(instead: Instead, clock: &Clock) -> Refusal {
     let provider = settings().clock(clock.clone());
     let provider = provider.private_key_jwt(signer(instead)).build().unwrap();
@@ -270,7 +270,7 @@ async fn rfc_7523_3_nothing_is_sent_without_a_signature() {
     assert_fails(Err::<(), _>(refusal.error), "Config: empty signature");
 }
 
-/// The time limit is that of both: other processes do not wait longer for a refresh.
+/// Signing and sending share one time limit: other processes do not wait longer for a refresh.
 #[tokio::test]
 async fn the_time_for_signing_is_taken_from_that_for_the_request() {
     let clock = clock();
@@ -282,7 +282,7 @@ async fn the_time_for_signing_is_taken_from_that_for_the_request() {
     };
     let request = refresh_request(&slow(30), &"rt".into()).await.unwrap();
     assert_eq!(request.timeout, Some(Duration::from_secs(26)));
-    // Half of it at most is for signing.
+    // At most half of it is for signing.
     let error = refresh_request(&slow(7), &"rt".into()).await.err().unwrap();
     assert!(error.is_retryable());
 }

@@ -18,7 +18,7 @@ use crate::auth::{
 use crate::locked::lock;
 use crate::secret::Secret;
 
-/// The number of the entry's format; a higher one is of a newer crate and is not touched.
+/// The version of the entry format. An entry with a higher version is from a newer crate, and is left unchanged.
 const FORM: u32 = 1;
 
 #[derive(Serialize, Deserialize)]
@@ -29,12 +29,12 @@ struct StoredEntry<'a> {
     record: &'a RawValue,
 }
 
-/// Keeps refresh tokens in the keyring of the operating system: the Keychain of macOS, the Credential Manager of Windows,
-/// the Secret Service of Linux and the BSDs. Clones share everything.
+/// Stores refresh tokens in the keyring of the operating system: the Keychain of macOS, the Credential Manager of Windows, the
+/// Secret Service of Linux and the BSDs. Clones share all state.
 ///
-/// Entries of keyrings are small (about 2.5 kB on Windows), so the stored record has the refresh token only. Access and id
-/// token stay in memory: a process that starts renews its tokens first. Keyrings have no locks, so the locks are files, as
-/// those of [`FileStore`].
+/// Keyring entries are small (about 2.5 kB on Windows), so the stored record contains only the refresh token. Access token and
+/// id token stay in memory: a process that starts renews its tokens first. Keyrings have no locks, so locks are files, as with
+/// [`FileStore`].
 ///
 /// ```
 /// use std::sync::Arc;
@@ -46,7 +46,7 @@ struct StoredEntry<'a> {
 /// let locks = folder.join("my-app-keyring");
 /// let store: Arc<dyn TokenStore> = match KeyringStore::open("my-app", locks).await {
 ///     Ok(keyring) => Arc::new(keyring),
-///     // No keyring: tokens in a file are less protected, so tell the user.
+///     // No keyring: tokens in a file are less protected, so inform the user.
 ///     Err(error) if error.kind() == StoreErrorKind::Unsupported => {
 ///         Arc::new(FileStore::new(folder.join("my-app-tokens.json")))
 ///     }
@@ -60,20 +60,20 @@ pub struct KeyringStore {
     keyring: Arc<CredentialStore>,
     service: String,
     locks: FileStore,
-    /// The whole records that were written by this process, as long as their versions are the stored ones.
+    /// The complete records written by this process, valid while their versions match the stored ones.
     whole: Arc<Mutex<HashMap<String, Versioned>>>,
 }
 
 impl KeyringStore {
-    /// Connects to the user's keyring. Entries stand under `service`; the names of the lock files begin with `locks`,
-    /// whose directory must exist. All processes that share the entries must use the same values.
+    /// Connects to the user's keyring. `service` identifies the entries; `locks` is the prefix of the lock files, in a
+    /// directory that must exist. All processes that share the entries must use the same values.
     ///
-    /// If a machine has a keyring at one time and not at another, its user has two sessions.
+    /// If a machine's keyring is only sometimes available, its user ends up with two sessions.
     ///
     /// # Errors
     ///
-    /// [`Unsupported`](crate::auth::StoreErrorKind::Unsupported) when there is no keyring, such as on a machine without a session
-    /// bus. There is no silent fallback; the example above shows one.
+    /// [`Unsupported`](crate::auth::StoreErrorKind::Unsupported) if there is no keyring, for example on a machine without a
+    /// session bus. There is no silent fallback; the example above shows one.
     pub async fn open(
         service: impl Into<String>,
         locks: impl Into<PathBuf>,
@@ -131,13 +131,13 @@ impl KeyringStore {
             version: version.number(),
             record: serde_json::from_str(record.expose()).map_err(unfit)?,
         };
-        // Allocated once: a buffer that grows leaves copies of the tokens behind.
+        // Allocated once, because a growing buffer leaves copies of the tokens in memory.
         let mut json = Zeroizing::new(Vec::with_capacity(record.expose().len() + 64));
         serde_json::to_writer(&mut *json, &stored).map_err(unfit)?;
         self.entry(key)?.set_secret(&json).map_err(failed)
     }
 
-    /// The stored record, or the whole one if this process wrote it.
+    /// Returns the stored record, or the complete one if this process wrote it.
     fn read(&self, key: &str) -> Result<Option<Versioned>, StoreError> {
         let stored = self.read_entry(key)?;
         let mut whole = lock(&self.whole);
@@ -164,7 +164,7 @@ impl KeyringStore {
         }
         let next = match stored {
             Some(version) => version.number().wrapping_add(1),
-            // Starts at random, so that an entry that is deleted and written again repeats no version.
+            // Starts at a random number, so that an entry that is deleted and recreated does not repeat versions.
             None => fastrand::u64(..1 << 52),
         };
         let version = Version::new(next);
@@ -187,7 +187,7 @@ impl KeyringStore {
 impl TokenStore for KeyringStore {
     fn load<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<Versioned>> {
         let (store, key) = (self.clone(), key.to_owned());
-        // Reads under the write lock, because a keyring may return neither the old nor the new entry during a write.
+        // Reads under the write lock, because during a write a keyring may return neither the old nor the new entry.
         Box::pin(self.locks.with_write_lock(move || store.read(&key)))
     }
 
@@ -261,7 +261,7 @@ fn failed(error: KeyringError) -> StoreError {
     StoreError::new(kind, "the keyring of the operating system failed").with_source(cause(&error))
 }
 
-/// Without what was read and the names of entries, which the library's errors hold: these may be names of users.
+/// Describes an error of the library without entry names and contents, which may reveal user names.
 fn cause(error: &KeyringError) -> String {
     match error {
         KeyringError::PlatformFailure(below) => format!("error of the platform: {below}"),

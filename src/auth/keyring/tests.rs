@@ -1,4 +1,4 @@
-//! The keyring store on a keyring in memory, and on a machine that has none.
+//! The keyring store with an in-memory keyring, and on a machine without a keyring.
 
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
@@ -44,7 +44,7 @@ async fn the_refresh_token_is_stored_and_the_access_token_stays_in_memory() {
     assert_eq!(others.version, version);
     assert!(tokens.refresh_token().unwrap().matches("rt-s3cr3t"));
     assert_eq!((tokens.subject(), tokens.generation()), (Some("sam"), 1));
-    // What is there in its place has expired.
+    // The placeholder access token has expired.
     assert!(tokens.expires_at() <= UNIX_EPOCH + Duration::from_secs(1_795_000_000));
     assert!(others.record.to_secret_json().expose().len() < 1_000);
     let next = there.swap("sam", Some(version), &record(2)).await.unwrap();
@@ -77,12 +77,12 @@ async fn a_foreign_entry_is_an_error_and_is_not_overwritten() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn without_a_session_bus_the_keyring_is_unsupported() {
-    // A machine that has a keyring cannot show this.
+    // Cannot be tested on a machine with a keyring.
     if env::var_os("DBUS_SESSION_BUS_ADDRESS").is_some() {
         return;
     }
     let locks = env::temp_dir().join(format!("envd-sdk-keyring-bus-{}", process::id()));
-    // A keyring may be found by another way than the variable.
+    // A keyring may be available even if the variable is not set.
     if let Err(error) = KeyringStore::open("envd-sdk-test", locks).await {
         assert!(error.kind() == StoreErrorKind::Unsupported, "{error:?}");
     }

@@ -1,4 +1,4 @@
-//! Settings of a token manager, and its times.
+//! The settings of a token manager, including its timing.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use super::token_manager::TokenManager;
 use crate::auth::{MemoryStore, Provider, TokenStore};
 use crate::error::{Error, Result};
 
-/// The times of a token manager; set by [`TokenManagerBuilder::timing`](super::TokenManagerBuilder::timing).
+/// The timing of a token manager, set with [`TokenManagerBuilder::timing`](super::TokenManagerBuilder::timing).
 ///
 /// ```
 /// use std::time::Duration;
@@ -23,40 +23,40 @@ use crate::error::{Error, Result};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Timing {
-    /// How long a caller waits for a token; 30 seconds unless set, as long as one request to the token endpoint may take. The
-    /// refresh continues when the caller gives up.
+    /// How long a caller waits for a token; defaults to 30 seconds, the time limit of one request to the token endpoint. The
+    /// refresh continues if the caller stops waiting.
     pub wait: Duration,
-    /// How long a refresh waits for another process that refreshes; 30 seconds unless set. After that callers get an error
-    /// that is [retryable](crate::Error::is_retryable), with a [`StoreError`](crate::auth::StoreError) of the kind
-    /// [`LockTimeout`](crate::auth::StoreErrorKind::LockTimeout) below it.
+    /// How long a refresh waits for another process that is refreshing; defaults to 30 seconds. Afterwards, callers get a
+    /// [retryable](crate::Error::is_retryable) error with a [`StoreError`](crate::auth::StoreError) of the kind
+    /// [`LockTimeout`](crate::auth::StoreErrorKind::LockTimeout) as its source.
     pub lock_wait: Duration,
-    /// How long before its expiry an access token is no longer served, at most a tenth of its life; 30 seconds unless set, which
-    /// covers clocks that differ a little, and the time that a request takes. More helps where the service's clock is ahead of
+    /// How long before its expiry an access token is no longer served, at most a tenth of its lifetime; defaults to 30 seconds.
+    /// The margin covers small clock differences and the duration of a request. Increase it if the service's clock is ahead of
     /// the identity provider's.
     pub expiry_margin: Duration,
-    /// The shortest time between two refreshes after the service refused a token; 30 seconds unless set. A server that refuses
-    /// every token must not cause a refresh for every call.
+    /// The minimum time between two refreshes after the service refused a token; defaults to 30 seconds. It prevents a refresh
+    /// per call if a server refuses every token.
     pub between_forced: Duration,
-    /// How long to wait for a refresh that another process began, where the lock of the store can end while its holder runs
-    /// (see [`lock_survives_faults`](crate::auth::TokenStore::lock_survives_faults)); 2 minutes unless set.
+    /// How long to wait for a refresh that another process began, if the store's lock can be lost while its holder runs (see
+    /// [`lock_survives_faults`](crate::auth::TokenStore::lock_survives_faults)); defaults to 2 minutes.
     ///
-    /// Before a refresh token is sent, the record in the store is marked. While the mark stands, the token may be used up
-    /// and the new one in the memory of the process that sent it: sending it again would end the session. The wait begins
-    /// when this manager first reads the mark while the lock is free, so earlier downtime of the store does not count. It
-    /// continues from call to call, and each call that waits longer than [`lock_wait`](Self::lock_wait) ends with a lock
-    /// time-out. In the last 30 seconds, which are never left out, the mark is replaced and the store must be readable all
-    /// the time, so that a process that could not write before can store its tokens. Then the token is sent. An access
-    /// token that is still valid is served meanwhile.
+    /// Before a refresh token is sent, the record in the store is marked. While it is marked, the token may be used up, with
+    /// the new one only in the memory of the process that sent it; sending the old token again would then end the session. The
+    /// wait starts when this manager first reads the mark while the lock is free, so earlier downtime of the store does not
+    /// count. It continues across calls, and each call that waits longer than [`lock_wait`](Self::lock_wait) ends with a lock
+    /// time-out. The last 30 seconds are never skipped: the mark is replaced, and the store must stay readable, so that a
+    /// process that could not write before can store its tokens. Then the token is sent. Meanwhile, a valid access token is
+    /// served.
     ///
-    /// Two minutes cover a refresh that is sent twice (the provider's [`timeout`](crate::auth::ProviderBuilder::timeout)
-    /// and 30 seconds, or twice the time-out) and a minute to store its reply; `None` follows the provider's time-out, and is ten
-    /// seconds longer with [`private_key_jwt`](crate::auth::ProviderBuilder::private_key_jwt).
+    /// Two minutes cover a refresh that is sent twice (the provider's [`timeout`](crate::auth::ProviderBuilder::timeout) and 30
+    /// seconds, or twice the time-out) and a minute to store its reply. `None` derives the time from the provider's time-out,
+    /// and adds ten seconds with [`private_key_jwt`](crate::auth::ProviderBuilder::private_key_jwt).
     pub mark_wait: Option<Duration>,
-    /// How long tokens are served from memory before the store is read again; 60 seconds unless set.
+    /// How long tokens are served from memory before the store is read again; defaults to 60 seconds.
     ///
-    /// The first use after that time starts a read in the background and is itself served from memory: a logout, or the
-    /// login of another user, in another process takes effect with the next use, and an [`Event`](super::Event) reports it.
-    /// A store that cannot be read changes nothing. Accounts that are not used cause no reads.
+    /// The first use after that time starts a read in the background, and is itself served from memory. If another process
+    /// logged the user out, or another user in, this takes effect at the next use, and an [`Event`](super::Event) reports it. A
+    /// failed read has no effect. Unused accounts cause no reads.
     pub store_check: Duration,
 }
 
@@ -74,8 +74,8 @@ impl Default for Timing {
 }
 
 impl Timing {
-    /// How long the refresh mark of another process stands. `timeout` is that of one request, and `signing` how much of it may
-    /// pass before it is sent.
+    /// How long to respect the refresh mark of another process. `timeout` is the time limit of one request, and `signing` the
+    /// part of it that may pass before the request is sent.
     pub(super) fn wait_at_mark(&self, timeout: Duration, signing: Duration) -> Duration {
         self.mark_wait.unwrap_or_else(|| {
             let first = timeout.max(Duration::from_secs(30).saturating_add(signing));
@@ -108,7 +108,7 @@ pub struct TokenManagerBuilder {
     provider: Provider,
     store: Arc<dyn TokenStore>,
     account: String,
-    /// Shared by the managers of one template.
+    /// Shared by all managers built from clones of these settings.
     policy: Arc<RefreshPolicy>,
 }
 
@@ -126,40 +126,40 @@ impl TokenManager {
 
 impl TokenManagerBuilder {
     setters! {
-        /// Where the tokens are stored; a [`MemoryStore`] unless set, which managers of clones of these settings share.
+        /// Where the tokens are stored; defaults to a [`MemoryStore`] that managers built from clones of these settings share.
         pub fn store(store: impl TokenStore) |it| it.store = Arc::new(store);
 
-        /// As [`store`](Self::store), for a store that managers share.
+        /// Like [`store`](Self::store), for a store that is already shared.
         pub fn shared_store(store: Arc<dyn TokenStore>) |it| it.store = store;
 
-        /// The key of the account's record in the store; `default` unless set. One user, one key; another client needs another key or
-        /// store, since the record belongs to the client id and the token endpoint of its login
+        /// The key of the account's record in the store; defaults to `default`. Use one key per user. Another client needs
+        /// another key or store, because a record belongs to the client id and token endpoint of its login
         /// ([`AnotherClient`](crate::auth::StoreErrorKind::AnotherClient)).
         ///
-        /// Keys are not secrets: they stand in the store, in clear unless a wrapper hashes them (`hash_accounts` of the
-        /// feature `sealed`). Never use a credential such as a session id; use a hash of it.
+        /// Keys are not secrets: the store keeps them in clear, unless a wrapper hashes them (`hash_accounts` of the feature
+        /// `sealed`). Never use a credential such as a session id; use a hash of it.
         pub fn account(key: impl Into<String>) |it| it.account = key.into();
 
-        /// Changes the [times](Timing) of the manager.
+        /// Changes the [timing](Timing) of the manager.
         pub fn timing(change: impl FnOnce(&mut Timing)) |it| change(&mut Arc::make_mut(&mut it.policy).timing);
 
-        /// Whether tokens are renewed ahead of time while the old ones are served; true unless set. Short-lived programs set it
-        /// to false, so that they do not end in the middle of a refresh.
+        /// Whether to renew tokens in advance, while the old ones are served; defaults to true. Short-lived programs set this
+        /// to false, so that they do not exit during a refresh.
         pub fn background(yes: bool) |it| Arc::make_mut(&mut it.policy).no_background = !yes;
 
-        /// Whether new tokens that cannot be stored stay unused; false unless set.
+        /// Whether to withhold new tokens that cannot be stored; defaults to false.
         ///
-        /// If false, they are served from memory and [`Event::PersistFailed`](super::Event::PersistFailed) is sent; a login also
-        /// returns an error unless the reason passes by itself. Either way
-        /// they are kept, with the account's lock, and storing is retried for as long as the process lives.
+        /// If false, they are served from memory, and [`Event::PersistFailed`](super::Event::PersistFailed) is sent; a login
+        /// also returns an error if the problem is permanent. Either way, the manager keeps the tokens and the account's lock,
+        /// and retries for as long as the process runs.
         pub fn strict(yes: bool) |it| Arc::make_mut(&mut it.policy).strict = yes;
     }
 
-    /// Builds the manager. Nothing is read or sent yet.
+    /// Builds the manager. Does not read or send anything yet.
     ///
     /// # Errors
     ///
-    /// [`Config`](crate::ErrorKind::Config) when the account's key is empty.
+    /// [`Config`](crate::ErrorKind::Config) if the account's key is empty.
     pub fn build(self) -> Result<TokenManager> {
         if self.account.is_empty() {
             return Err(Error::config("account key of the token manager is empty"));
@@ -169,5 +169,5 @@ impl TokenManagerBuilder {
     }
 }
 
-// Without the key, which may be the name of a user.
+// Hides the key, which may be the name of a user.
 debug_shows!(TokenManagerBuilder, |it| provider: it.provider, policy: it.policy);

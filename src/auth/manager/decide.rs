@@ -1,4 +1,4 @@
-//! What to do next, from what memory, the store and the clock say. Pure: `mod.rs` has it as a table.
+//! Decides the next step from memory, the store and the clock. Pure: `mod.rs` has the steps as a table.
 
 use std::time::Duration;
 
@@ -12,44 +12,44 @@ use crate::auth::{AccessToken, Record, TokenSet, Version};
 use crate::error::Result;
 use crate::transport::ClockReading;
 
-/// How many reads in a row must succeed after the mark of another process was replaced.
+/// The number of consecutive successful reads required after replacing the mark of another process.
 pub(super) const CLAIM_READS: u32 = 60;
 
 /// The pause between two reads of a marked record.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// How long these reads take: longer than the longest pause between two attempts of the other process to store its tokens,
-/// and the time that an attempt takes.
+/// The total duration of these reads. Exceeds the longest pause between two attempts of the other process to store its tokens,
+/// plus the duration of an attempt.
 pub(super) const CLAIM_PERIOD: Duration = Duration::from_secs(30);
 
-/// A request that timed out may still be on its way for as long as servers and proxies wait for each other.
+/// How long a request that timed out may still be under way: as long as servers and proxies wait for each other.
 pub(super) const IN_FLIGHT: Duration = Duration::from_secs(30);
 
-/// Wrong settings, or a provider that needs the user, do not change within seconds.
+/// Wrong settings, or a provider that requires the user, do not change within seconds.
 const REFUSED_PAUSE: Duration = Duration::from_secs(60);
 
-/// How long readers leave a refresh alone that is under way.
+/// How long readers wait before checking again on a running refresh.
 const REFRESH_LOOK: Duration = Duration::from_secs(1);
 
 /// The result for a caller.
 pub(super) enum Served {
-    /// The token in use, and what is to be started beside it.
+    /// The current token, and a background task to start.
     Token(AccessToken, Option<Background>),
-    /// The result of the refresh that runs.
+    /// The result of the running refresh.
     WaitFor(Completion),
-    /// The result of a refresh that is to be started, in the place of this generation or of none that is usable.
+    /// Start a refresh and wait for its result. `replaces` is the generation to replace; `None` if there is no usable token.
     Refresh { replaces: Option<u64> },
 }
 
 #[derive(Debug, PartialEq)]
 pub(super) enum Background {
-    /// A refresh ahead of time, in the place of this generation.
+    /// Refresh in advance, to replace this generation.
     Refresh { replaces: u64 },
-    /// A read of the store, to notice a logout or login elsewhere.
+    /// Read the store, to detect a logout or login elsewhere.
     Check,
 }
 
-/// Decides for a caller; `rejected` is the generation that the service refused.
+/// Decides what a caller gets. `rejected` is the generation that the service refused.
 pub(super) fn serve(
     state: &mut State,
     snapshot: Option<&Snapshot>,
@@ -77,18 +77,18 @@ pub(super) fn serve(
         let too_soon =
             |at: Duration| now.monotonic < at.saturating_add(policy.timing.between_forced);
         if let Some(usable) = usable.filter(|_| state.trials.forced_at.is_some_and(too_soon)) {
-            // It was just renewed: another one would be refused as well.
+            // It was just renewed, so another new token would be refused too.
             return Ok(Served::Token(usable.token.clone(), None));
         }
         state.trials.forced_at = Some(now.monotonic);
     }
-    // A refresh starts even for dead tokens: the user may have logged in in another process.
+    // Refresh even if the tokens are dead: the user may have logged in through another process.
     Ok(Served::Refresh {
         replaces: rejected.filter(|_| is_rejected),
     })
 }
 
-/// Tasks to start beside a served token. Also sets the time of the next check by readers.
+/// The task to start in addition to serving a token. Also schedules the next check by readers.
 fn beside(
     state: &mut State,
     usable: &Snapshot,
@@ -114,31 +114,31 @@ fn beside(
     (is_due && !state.closed).then_some(Background::Check)
 }
 
-/// The effect of a record on the tokens in memory.
+/// The relation between a record and the tokens in memory.
 #[derive(Debug, PartialEq)]
 pub(super) enum RecordMeaning {
-    /// Nothing new.
+    /// No change.
     Unchanged,
-    /// It has the tokens of memory.
+    /// The record has the tokens from memory.
     Same,
-    /// It has what the tokens of memory replace, which are not stored yet.
+    /// The record has the tokens that the unsaved tokens in memory replace.
     Replaced,
-    /// There is none, and no user was logged in; or a logout here is about to delete it.
+    /// There is no record, and no user was logged in; or a logout in this process is about to delete it.
     Nobody,
-    /// There is none any more: the user has logged out elsewhere.
+    /// The record is gone: the user logged out elsewhere.
     LoggedOut,
-    /// It belongs to another user than the tokens that were served here.
+    /// The record belongs to a user other than the one served here.
     AnotherUser,
-    /// It has earlier tokens of the same login, for instance because its file came back from a backup. Those of memory are
-    /// stored again.
+    /// The record has earlier tokens of the same login, for example because its file was restored from a backup. The tokens in
+    /// memory are stored again.
     Older,
-    /// Its session has ended.
+    /// The session of the record has ended.
     Ended(Ended),
-    /// It has other tokens, which are in use from now on.
+    /// The record has other tokens, which replace those in memory.
     Newer,
 }
 
-/// Compares a record that was read with memory.
+/// Compares a record from the store with memory.
 pub(super) fn compare(state: &State, record: Option<&Record>) -> RecordMeaning {
     let Some(record) = record else {
         return match &state.cached {
@@ -150,7 +150,7 @@ pub(super) fn compare(state: &State, record: Option<&Record>) -> RecordMeaning {
     };
     let users = state.account.as_ref().zip(record.tokens.subject.as_ref());
     let is_of_another = users.is_some_and(|(ours, theirs)| ours != theirs);
-    // Tokens that are dead give way to any others.
+    // Dead tokens yield to any others.
     let keeps_newer = !is_of_another && state.trials.dead.is_none();
     match &state.cached {
         Some(cached) if same_tokens(&cached.tokens, &record.tokens) => RecordMeaning::Same,
@@ -166,7 +166,7 @@ pub(super) fn compare(state: &State, record: Option<&Record>) -> RecordMeaning {
     }
 }
 
-/// Compares the generation as well: a provider may issue the same tokens again, with a new lifetime.
+/// Also compares the generation: a provider may reissue the same tokens with a new lifetime.
 fn same_tokens(a: &TokenSet, b: &TokenSet) -> bool {
     let same_access = a.access_token.matches(b.access_token.expose());
     a.generation == b.generation && same_access && same_refresh_token(a, b)
@@ -177,20 +177,20 @@ fn same_refresh_token(a: &TokenSet, b: &TokenSet) -> bool {
     token(a).matches(token(b).expose())
 }
 
-/// Whether tokens were issued before these in the same login: a refresh only ever raises the generation, and its successor has
-/// used the refresh token up.
+/// Whether the stored tokens precede the cached ones in the same login. Refreshes only increase the generation, and a successor
+/// has used up the earlier refresh token.
 fn is_older(stored: &TokenSet, cached: &TokenSet) -> bool {
     stored.generation < cached.generation && SeenLogin::of(stored).is_same(&SeenLogin::of(cached))
 }
 
-/// Whether cached tokens that are not stored yet belong in the place of this record.
+/// Whether cached tokens that are not stored yet should replace this record.
 fn replaces(cached: &CachedTokens, record: &Record) -> bool {
     let stored = &record.tokens;
     match &cached.base {
         _ if cached.saved => false,
         // The tokens of a login replace any earlier record.
         None => stored.generation <= cached.tokens.generation,
-        // The tokens of a refresh replace those from which they were made, and never a later login elsewhere.
+        // The tokens of a refresh replace only the tokens they were made from, never a later login elsewhere.
         Some(base) => {
             let unused = record.ended.is_some() || same_refresh_token(stored, base);
             stored.generation == base.generation && unused
@@ -198,47 +198,47 @@ fn replaces(cached: &CachedTokens, record: &Record) -> bool {
     }
 }
 
-/// The tokens and locks of a refresh.
+/// The state of the store's lock during a refresh.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Lock {
-    /// Nothing, and what was read may be old.
+    /// Not taken, and the record in memory may be outdated.
     Untaken,
-    /// Nothing: the owner of a mark may need it.
+    /// Released, because the owner of a mark may need it.
     Left,
-    /// The lock that an earlier task took: one that can be lost may have been since.
+    /// Kept from an earlier task. A lock that can be lost may have been lost since.
     Kept,
     Taken,
 }
 
-/// The progress of a refresh before it sends.
+/// The progress of a refresh before it sends its request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RefreshProgress {
     pub(super) lock: Lock,
-    /// Whether it has tried to store tokens that were not stored.
+    /// Whether it has tried to store unsaved tokens.
     pub(super) has_saved: bool,
-    /// The version of the mark that it has put in the place of another one, and how often that was read since.
+    /// The version of its own mark that replaced a foreign one, and the number of reads since.
     pub(super) claim: Option<(Version, u32)>,
 }
 
 /// The next step of a refresh that has no usable token yet.
 #[derive(Debug, PartialEq)]
 pub(super) enum RefreshStep {
-    /// Take the lock, in the place of any other, and read the record.
+    /// Take the lock, releasing any earlier one, and read the record.
     Lock,
-    /// Store tokens that are not stored.
+    /// Store the unsaved tokens.
     Save,
-    /// Leave the lock to the owner of a mark, and read again after a pause.
+    /// Release the lock for the owner of a mark, and read again after a pause.
     Wait,
     /// Replace the mark of another process.
     Claim,
-    /// Read again after a pause: the record must stay as it is.
+    /// Read again after a pause: the record must not change.
     Watch,
     /// Mark the record, and send the refresh token.
     Send,
 }
 
-/// Decides how a refresh goes on. `mark_ends`: how long the mark of another process is waited for, without the claim;
-/// `None` where a free lock proves that its owner has exited.
+/// Decides the next step of a refresh. `mark_ends`: how long to wait for the mark of another process, excluding the claim;
+/// `None` if a free lock proves that its owner has exited.
 pub(super) fn next(
     state: &State,
     progress: RefreshProgress,
@@ -250,7 +250,7 @@ pub(super) fn next(
         Lock::Kept | Lock::Taken if state.has_unsaved() && !progress.has_saved => {
             return RefreshStep::Save;
         }
-        // A kept lock may have been lost: stored tokens are sent only under a lock that was just taken.
+        // A kept lock may have been lost. Stored tokens are sent only under a lock taken just now.
         Lock::Kept if !state.has_unsaved() => return RefreshStep::Lock,
         _ => {}
     }
@@ -270,7 +270,7 @@ pub(super) fn next(
     }
 }
 
-/// The mark of another process that may still run, and when it may be replaced.
+/// The mark of another process that may still be running, and when to replace it.
 pub(super) fn foreign_mark(
     state: &State,
     mark_ends: Option<Duration>,
@@ -279,36 +279,37 @@ pub(super) fn foreign_mark(
     Some((mark, mark.since.saturating_add(mark_ends?)))
 }
 
-/// What follows from a request that brought no tokens.
+/// The consequence of a request that returned no tokens.
 #[derive(Debug, PartialEq)]
 pub(super) enum After {
     /// The refresh token is dead.
     End,
-    /// The same token is sent again after this time.
+    /// Send the same token again after this time.
     Repeat(Duration),
-    /// The refresh has failed: nothing is sent for at least `pause`. Before that, the request may be under way for
-    /// `in_flight`, and the lock is held as long.
+    /// The refresh has failed. Send nothing for at least `pause`. The request may be under way for `in_flight`, and the lock is
+    /// held for that long.
     Fail {
         pause: Duration,
         in_flight: Duration,
     },
 }
 
-/// A request that brought no tokens.
+/// A request that returned no tokens.
 pub(super) struct Failed {
-    /// Whether it may be repeated at once.
+    /// Whether it may be repeated immediately.
     pub(super) may_repeat: bool,
-    /// The time since it was sent.
+    /// The time since the request was sent.
     pub(super) elapsed: Duration,
-    /// How long the request may be under way in all.
+    /// How long the request may be under way in total.
     pub(super) in_flight: Duration,
-    /// How long the provider accepts the token twice.
+    /// How long the provider accepts a used token again.
     pub(super) overlap: Duration,
 }
 
-/// Decides what follows. If the request was not processed, the token works; if it was, the only copy of the new one is gone
-/// anyway. But a request that is still on its way could arrive after the repeated one and end the session: that one is
-/// waited out, unless the server accepts the token twice for long enough. `short` is the pause before any repetition.
+/// Decides how to continue after a failed request. If the request was not processed, the token still works. If it was, the only
+/// copy of the new token is lost anyway. However, a request that is still under way could arrive after its repetition and end
+/// the session, so wait until it cannot, unless the server's overlap is long enough. `short` is the pause before any
+/// repetition.
 pub(super) fn after(refusal: &Refusal, failed: &Failed, short: Duration) -> After {
     let in_flight = match refusal.class {
         Class::TimedOut => failed.in_flight.saturating_sub(failed.elapsed),
@@ -331,7 +332,7 @@ pub(super) fn after(refusal: &Refusal, failed: &Failed, short: Duration) -> Afte
     After::Fail { pause, in_flight }
 }
 
-/// 1 s, 2 s, 4 s ... 5 min, and up to a fifth more.
+/// 1 s, 2 s, 4 s ... 5 min, plus up to a fifth.
 pub(super) fn backoff(failures: u32) -> Duration {
     let seconds = 1_u64 << failures.saturating_sub(1).min(16);
     Duration::from_secs(seconds.min(300)).mul_f64(1.0 + 0.2 * fastrand::f64())

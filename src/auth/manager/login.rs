@@ -17,11 +17,11 @@ use crate::auth::{CheckedCallback, StoreError, TokenSet};
 use crate::error::{Error, Result};
 use crate::secret::Secret;
 
-/// What all kinds of login do with their tokens.
+/// The steps after a login that all kinds of login share.
 pub(in crate::auth) struct Login {
     pub(in crate::auth) shared: Arc<Shared>,
     expected: ExpectedIdToken,
-    /// The logouts of the manager when the login began: a later one aborts it.
+    /// The number of logouts when the login began. A later logout aborts the login.
     logouts: u64,
 }
 
@@ -41,11 +41,11 @@ impl Login {
             .inspect_err(|error| self.shared.note_failure(error))
     }
 
-    /// Fails when the record is another client's, so that nothing is sent for tokens that could not be stored.
+    /// Fails if the record belongs to another client, before anything is sent for tokens that could not be stored.
     pub(in crate::auth) async fn check_record(&self) -> Result<()> {
         match self.shared.load().await {
             Err(error) if error.kind() == StoreErrorKind::AnotherClient => Err(error.into()),
-            // A store that fails now may work when the tokens are there.
+            // A store that fails now may work once the tokens arrive.
             _ => Ok(()),
         }
     }
@@ -57,7 +57,7 @@ impl Login {
         self.accept(issued, sent_at).await
     }
 
-    /// Checks the tokens of a request that was sent at this time, and stores them.
+    /// Checks and stores the tokens from a request sent at this time.
     pub(in crate::auth) async fn accept(
         &self,
         issued: Issued,
@@ -81,7 +81,7 @@ impl Login {
         }
     }
 
-    /// Fails when the user has logged out since the login began.
+    /// Fails if the user logged out since the login began.
     pub(in crate::auth) fn check_not_overtaken(&self) -> Result<()> {
         if self.shared.state().logouts == self.logouts {
             Ok(())
@@ -90,7 +90,7 @@ impl Login {
         }
     }
 
-    /// Exchanges the code once; sent again only if it surely was not sent.
+    /// Exchanges the code. Repeats the request only if it certainly was not sent.
     async fn exchange(&self, callback: &CheckedCallback) -> Result<Issued> {
         let mut attempts = 1;
         loop {
@@ -98,7 +98,7 @@ impl Login {
                 Ok(issued) => return Ok(issued),
                 Err(refusal) => refusal,
             };
-            // The code is used up and the user has to log in again.
+            // The code is used up, so the user has to log in again.
             self.shared.revoke_unused(refusal.salvaged.as_ref()).await;
             match refusal.class {
                 Class::NotSent if attempts < 3 => {
@@ -124,7 +124,7 @@ impl Login {
         }
     }
 
-    /// Stores and publishes the tokens in the place of any others.
+    /// Stores and publishes the tokens, replacing any others.
     async fn replace_session(&self, mut tokens: TokenSet) -> Result<TokenSet, Stop> {
         let shared = &self.shared;
         // A refresh of the old tokens releases the lock, and its reply is discarded.
@@ -135,7 +135,7 @@ impl Login {
             }
             Epoch::begin(shared, &mut state)
         };
-        // OK without the lock if it cannot be taken: a swap overwrites no change of another process.
+        // OK without the lock if it cannot be taken: a swap does not overwrite a change by another process.
         let _lease = RefreshTransaction::begin(shared, shared.policy.timing.lock_wait).await;
         let stored = shared.load().await.ok().and_then(|read| read.stored);
         let epoch = {
@@ -158,7 +158,7 @@ impl Login {
             return Err(error.into());
         }
         let generation = tokens.generation;
-        // A later login in another process may have come in between.
+        // A later login in another process may have intervened.
         if epoch.publish_cached()?.generation() == generation {
             shared.emit(Event::LoggedIn {
                 generation,
@@ -166,7 +166,7 @@ impl Login {
             });
         }
         if let Some(error) = failed.filter(|error| !error.kind().passes()) {
-            // Storing is retried, but the caller must not rely on a login that outlives the process.
+            // Storing is retried, but the caller must not assume that the login outlives the process.
             return Err(error.with_login_not_saved().into());
         }
         tracing::debug!(generation, "logged in");
@@ -197,26 +197,26 @@ fn overtaken() -> Error {
 /// ```
 #[non_exhaustive]
 pub struct LogoutReport {
-    /// Open this in the user's browser to end the session at the identity provider (spec 5.8). `None` when the provider
-    /// has no logout address.
+    /// The address to open in the user's browser, which ends the session at the identity provider (spec 5.8). `None` if the
+    /// provider has no logout address.
     pub url: Option<Url>,
-    /// What failed: the stored record could not be deleted, the refresh token could not be revoked.
+    /// The failures: the stored record was not deleted, or the refresh token was not revoked.
     pub problems: Vec<Error>,
 }
 
-// The query holds the address to return to, which may be private.
+// Hides the query, which contains the address to return to and may be private.
 debug_shows!(LogoutReport, |it| host: it.url.as_ref().and_then(Url::host_str), problems: it.problems);
 
-/// A logout that has wiped the memory; the store and the provider follow.
+/// A logout that has wiped memory, but not yet deleted the record or revoked the token.
 pub(super) struct Logout {
     epoch: Epoch,
     refresh_token: Option<Secret>,
-    /// Ends with the deletion, also when the task is dropped with its runtime.
+    /// Dropped after the deletion, or when the task is dropped with its runtime.
     deletion: Arc<()>,
 }
 
 impl Logout {
-    /// Wipes the tokens from memory; nothing can fail here.
+    /// Wipes the tokens from memory. This step cannot fail.
     pub(super) fn begin(shared: &Arc<Shared>) -> Self {
         let mut state = shared.state();
         let cached = state.cached.take();
@@ -235,13 +235,13 @@ impl Logout {
         }
     }
 
-    /// Deletes the record, and revokes the tokens of memory and record; returns what failed.
+    /// Deletes the record, and revokes the tokens from memory and from the record. Returns the failures.
     pub(super) async fn run(self) -> Vec<Error> {
         let mut problems = Vec::new();
         let mut tokens = Vec::from_iter(self.refresh_token.clone());
         let deleted = self.delete_record().await;
         let shared = self.epoch.shared;
-        // Reads that began before are out of date, also when another process has deleted the record.
+        // Invalidates reads that began earlier, even if another process deleted the record.
         shared.state().writes += 1;
         drop(self.deletion);
         match deleted {
@@ -257,16 +257,16 @@ impl Logout {
         problems
     }
 
-    /// Deletes the record whatever its version; returns its refresh token.
+    /// Deletes the record whatever its version. Returns its refresh token.
     async fn delete_record(&self) -> Result<Option<Secret>> {
         let shared = &self.epoch.shared;
-        // OK without the lock if it cannot be taken: the record must go, and each version is compared.
+        // OK without the lock if it cannot be taken: the record must be deleted, and each attempt compares versions.
         let _lease = RefreshTransaction::begin(shared, shared.policy.timing.lock_wait).await;
-        // A refresh of another process may write once in between, or twice.
+        // A refresh in another process may write once or twice in between.
         for _ in 0..5 {
             let read = shared.load().await;
             if self.epoch.is_over() {
-                // A new login owns the record.
+                // The record belongs to a new login.
                 return Ok(None);
             }
             let stored = match read {
@@ -287,7 +287,7 @@ impl Logout {
         .into())
     }
 
-    /// Sets an unreadable record aside, so that the next login can be saved. Returns the error to report.
+    /// Sets aside an unreadable record, so that the next login can be saved. Returns the error to report.
     async fn set_aside(&self, error: StoreError) -> StoreError {
         if error.kind() != StoreErrorKind::Unreadable {
             return error;

@@ -1,4 +1,4 @@
-//! The memory of a manager: its settings, the tokens, and the known state of the stored record. No I/O.
+//! The in-memory state of a manager: its settings, the tokens, and the known state of the stored record. No I/O.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -14,28 +14,28 @@ use crate::auth::{AccessToken, TokenSet, Version};
 use crate::error::{Error, Result};
 use crate::transport::ClockReading;
 
-/// Times and switches; the [builder](super::TokenManagerBuilder) describes them.
+/// Times and switches. The [builder](super::TokenManagerBuilder) documents them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RefreshPolicy {
     pub(super) timing: Timing,
-    /// Whether a token is renewed only when no valid one is left, and not ahead of time.
+    /// Renew a token only when no valid one is left, never in advance.
     pub(super) no_background: bool,
     pub(super) strict: bool,
 }
 
-/// An access token as it is served, without a lock: a refresh that hangs never stops a reader.
+/// The access token being served. Readers need no lock, so a hanging refresh never blocks them.
 #[derive(Debug)]
 pub(super) struct Snapshot {
     pub(super) token: AccessToken,
     renew_at: ClockReading,
     expires_at: ClockReading,
-    /// When a reader takes the lock again to see whether there is something to start, in nanoseconds of the monotonic
-    /// clock. Early is harmless.
+    /// When a reader should take the lock to see whether there is a task to start, in nanoseconds of the monotonic clock.
+    /// Checking early is harmless.
     look_at: AtomicU64,
 }
 
 impl Snapshot {
-    /// `renew_now`: it is not known whether the refresh token is used up.
+    /// `renew_now`: the refresh token may be used up.
     pub(super) fn new(
         tokens: &TokenSet,
         now: ClockReading,
@@ -46,12 +46,12 @@ impl Snapshot {
         let margin = (life / 10).min(policy.timing.expiry_margin);
         let renew_after = match life {
             _ if renew_now => Duration::ZERO,
-            // A short life leaves time for a second attempt only if the first is made at half of it.
+            // With a short lifetime, a second attempt is possible only if the first one is made halfway.
             _ if life < Duration::from_secs(300) => life / 2,
-            // Drawn once for each token, so that clients with tokens of the same age spread out.
+            // Random per token, so that clients with tokens of the same age spread out.
             _ => life.mul_f64(0.8 - 0.1 * fastrand::f64()),
         };
-        // A clock that was set back must not make the token older or younger than it can be.
+        // If the clock was set back, the token must still get a plausible age.
         let age = now
             .wall
             .duration_since(tokens.issued_at)
@@ -73,12 +73,12 @@ impl Snapshot {
         self.token.generation()
     }
 
-    /// Before the limit on both clocks: the wall clock may be set back, and the monotonic clock is not stored.
+    /// Checks both clocks: the wall clock may be set back, and the monotonic clock is not stored.
     pub(super) fn is_usable(&self, now: ClockReading) -> bool {
         now.is_before(self.expires_at)
     }
 
-    /// Whether it can be served and there is nothing to start.
+    /// Whether the token can be served and there is no task to start.
     pub(super) fn is_fresh(&self, now: ClockReading) -> bool {
         self.is_usable(now) && nanos(now.monotonic) < self.look_at.load(Ordering::Relaxed)
     }
@@ -87,7 +87,7 @@ impl Snapshot {
         !now.is_before(self.renew_at)
     }
 
-    /// Sets the next look to this time, or to the renewal if that is still to come and earlier.
+    /// Schedules the next check at this time, or at the renewal if that is earlier and still to come.
     pub(super) fn look_again(&self, now: ClockReading, at: Duration) {
         let renewal = Some(self.renew_at.monotonic).filter(|renewal| *renewal > now.monotonic);
         let at = renewal.map_or(at, |renewal| renewal.min(at));
@@ -95,75 +95,75 @@ impl Snapshot {
     }
 }
 
-/// Saturates after 584 years. Not `as_nanos`: its 128 bits take longer than the rest of a read.
+/// Saturates after 584 years. `as_nanos` is slower: its 128-bit arithmetic takes longer than the rest of a read.
 fn nanos(time: Duration) -> u64 {
     time.as_secs()
         .saturating_mul(1_000_000_000)
         .saturating_add(time.subsec_nanos().into())
 }
 
-/// Everything that is read and changed under one lock.
+/// All state under the manager's lock.
 #[derive(Default)]
 pub(super) struct State {
-    /// Counts logins and logouts.
+    /// The number of logins and logouts.
     pub(super) epoch: u64,
-    /// Counts logouts: one aborts a login that is under way, while of two logins the later one wins.
+    /// The number of logouts. A logout aborts a running login, whereas a later login merely replaces an earlier one.
     pub(super) logouts: u64,
     pub(super) cached: Option<CachedTokens>,
-    /// The user of the tokens. Kept when they are dead, so that tokens of another user are never served.
+    /// The user of the tokens. Kept when the tokens are dead, so that another user's tokens are never served.
     pub(super) account: Option<String>,
-    /// What refreshes of this epoch have left.
+    /// The state left by the refreshes of this epoch.
     pub(super) trials: Trials,
-    /// The store's versions that this manager wrote or deleted, counted: a read that began before one is out of date.
+    /// The number of writes and deletions by this manager. A read that began before the latest one is outdated.
     pub(super) writes: u64,
-    /// After a shutdown no refresh starts.
+    /// Set by a shutdown: no refresh starts afterwards.
     pub(super) closed: bool,
     pub(super) last_generation: u64,
-    /// The login of the tokens that were seen last, kept after its end; `None` until the store was read or written.
+    /// The login of the latest tokens seen, kept after its end; `None` until the store was read or written.
     pub(super) login: Option<SeenLogin>,
     /// Kept after a success, for support.
     pub(super) last_failure: Option<LastFailure>,
-    /// When the store is read again while tokens are served from memory.
+    /// When to read the store again while serving tokens from memory.
     pub(super) check_at: Duration,
     pub(super) check: Option<JoinHandle<()>>,
-    /// The task that stores the cached tokens later.
+    /// The task that retries storing the cached tokens.
     pub(super) saver: Option<JoinHandle<()>>,
-    /// Alive while a logout deletes the stored record, which may be read until then.
+    /// Alive until a logout has deleted the stored record, which may be read in the meantime.
     pub(super) deletion: Weak<()>,
 }
 
-/// The state of the refreshes between two logins or logouts.
+/// The state of refreshes between two logins or logouts.
 #[derive(Default)]
 pub(super) struct Trials {
     /// Why the cached tokens can never be renewed.
     pub(super) dead: Option<Error>,
-    /// A failure that is returned to callers until it is time to try again.
+    /// A failure to return to callers until the next attempt.
     pub(super) pause: Option<(Duration, Error)>,
-    /// Failures in a row.
+    /// The number of consecutive failures.
     pub(super) failures: u32,
-    /// When a token that the server refused was last renewed.
+    /// When a refresh for a refused token last started.
     pub(super) forced_at: Option<Duration>,
-    /// The mark of another process on the cached tokens.
+    /// Another process's mark on the cached tokens.
     pub(super) foreign_mark: Option<ForeignMark>,
-    /// The refresh that was started last, until it ends.
+    /// The latest refresh, until it ends.
     pub(super) refresh: Option<Completion>,
 }
 
-/// Tokens in memory, and how they relate to the record in the store.
+/// Tokens in memory, and their relation to the record in the store.
 #[derive(Clone)]
 pub(super) struct CachedTokens {
     pub(super) tokens: Arc<TokenSet>,
-    /// The version of the record that they replace or that holds them.
+    /// The version of the record that they replace or that contains them.
     pub(super) version: Option<Version>,
-    /// Whether the store has them.
+    /// Whether they are stored.
     pub(super) saved: bool,
-    /// Whether their refresh token was sent and no reply came.
+    /// Whether their refresh token was sent without getting a reply.
     pub(super) possibly_used: bool,
-    /// The stored tokens from which a refresh made these; `None` for those of a login, and for stored ones.
+    /// The stored tokens that a refresh exchanged for these; `None` for tokens of a login, and for stored tokens.
     pub(super) base: Option<Arc<TokenSet>>,
 }
 
-/// Another process began to refresh the cached tokens, and no reply is stored.
+/// A mark by another process that began to refresh the cached tokens and has stored no reply.
 #[derive(Clone, Copy)]
 pub(super) struct ForeignMark {
     pub(super) version: Version,
@@ -171,13 +171,13 @@ pub(super) struct ForeignMark {
     pub(super) since: Duration,
 }
 
-/// The outcome of a refresh, once there is one. All callers wait on the same channel.
+/// The eventual result of a refresh. All callers share the channel.
 pub(super) type Completion = watch::Receiver<Option<Result<AccessToken, Stop>>>;
 
 /// Why a task ended without tokens.
 #[derive(Clone)]
 pub(super) enum Stop {
-    /// A login or a logout came in between.
+    /// A login or logout intervened.
     Superseded,
     Failed(Error),
 }
@@ -188,7 +188,7 @@ impl<E: Into<Error>> From<E> for Stop {
     }
 }
 
-/// Tells one login from another.
+/// Identifies a login.
 #[derive(Default)]
 pub(super) struct SeenLogin {
     subject: Option<String>,
@@ -203,7 +203,7 @@ impl SeenLogin {
         }
     }
 
-    /// A refresh may be the first reply that names the user.
+    /// The first reply that names the user may be that of a refresh.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let users = self.subject.as_ref().zip(other.subject.as_ref());
         self.at == other.at && users.is_none_or(|(one, two)| one == two)
@@ -211,7 +211,7 @@ impl SeenLogin {
 }
 
 impl State {
-    /// Remembers the login of some tokens; returns whether another one, or none, was seen before.
+    /// Records the login of these tokens. Returns whether it differs from the previous one.
     pub(super) fn note_login(&mut self, tokens: &TokenSet) -> bool {
         let login = SeenLogin::of(tokens);
         let seen = self.login.as_ref();
@@ -231,13 +231,13 @@ impl State {
         pause.filter(|(until, _)| monotonic < *until)
     }
 
-    /// The refresh that runs. One that panicked, or whose runtime has ended, does not.
+    /// The running refresh. Excludes one that panicked or lost its runtime.
     pub(super) fn running(&self) -> Option<&Completion> {
         let started = self.trials.refresh.as_ref();
         started.filter(|refresh| refresh.has_changed().is_ok())
     }
 
-    /// Caches new tokens in the place of old ones; they are not stored yet.
+    /// Caches new tokens in place of `old`. They are not stored yet.
     pub(super) fn replace_tokens(&mut self, old: &CachedTokens, tokens: TokenSet) -> CachedTokens {
         // The old tokens may have been stored since they were read.
         let old = self
@@ -257,7 +257,7 @@ impl State {
         self.cached.insert(new).clone()
     }
 
-    /// The state for support. `has_token`: one can be served; `is_unread`: the store could not be read.
+    /// The session state for support. `has_token`: one can be served; `is_unread`: the store could not be read.
     pub(super) fn session(
         &self,
         now: ClockReading,
@@ -286,7 +286,7 @@ impl State {
 }
 
 impl CachedTokens {
-    /// Tokens that belong in the place of this version.
+    /// Tokens that should replace the record of this version.
     pub(super) fn unsaved(tokens: TokenSet, version: Option<Version>) -> Self {
         Self {
             tokens: Arc::new(tokens),
@@ -343,7 +343,7 @@ mod tests {
                 .monotonic;
             *seconds.entry(soft.as_secs()).or_insert(0) += 1;
         }
-        // 5 % of them. Spread over 8,640 seconds, a second gets one of them or none.
+        // 5 % of all. Spread over 8,640 seconds, most seconds get none or one.
         assert!(seconds.values().all(|clients| *clients <= 50));
         assert!(seconds.len() > 500, "{}", seconds.len());
     }
@@ -362,7 +362,7 @@ mod tests {
     #[test]
     fn a_token_past_the_limit_of_either_clock_is_not_used() {
         let day = snapshot(24 * HOUR, at(Duration::ZERO, HOUR));
-        // The calendar jumped ahead; the calendar was set back while the machine slept.
+        // The wall clock jumped ahead; then it was set back while the machine slept.
         assert!(!day.is_usable(at(25 * HOUR, HOUR)));
         assert!(!day.is_usable(at(HOUR, 26 * HOUR)));
     }
@@ -372,7 +372,7 @@ mod tests {
         let day = snapshot(24 * HOUR, at(20 * HOUR, HOUR));
         assert!(day.is_usable(at(20 * HOUR, 4 * HOUR)));
         assert!(!day.is_usable(at(20 * HOUR, 5 * HOUR)));
-        // Issued "in the future": not longer than a whole life.
+        // Issued "in the future": served for one full lifetime at most.
         let set_back = |monotonic| ClockReading {
             wall: UNIX_EPOCH + 900 * HOUR,
             monotonic,
@@ -387,7 +387,7 @@ mod tests {
         assert_eq!(wait(30, 0), secs(120));
         assert_eq!(wait(10, 0), secs(100));
         assert_eq!(wait(60, 0), secs(180));
-        // A first request that is sent when its assertion is signed.
+        // The first request is sent after its assertion is signed.
         assert_eq!(wait(30, 10), secs(130));
         assert_eq!(wait(60, 10), secs(180));
     }

@@ -1,4 +1,4 @@
-//! One refresh, in its own task: lock, read, wait for the marks of others, mark, send, store, publish, release.
+//! One refresh, in its own task: lock, read, wait for foreign marks, mark, send, store, publish, release.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -25,35 +25,35 @@ use crate::auth::{
 };
 use crate::error::{Error, Result};
 
-/// The longest pause between two attempts to store tokens: other processes wait longer before they send the stored refresh
+/// The longest pause between two attempts to store tokens. Other processes wait longer before they send the stored refresh
 /// token (see [`CLAIM_PERIOD`]).
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// Another process may hold a lost lock only to read the record: the write compares versions anyway.
+/// If the lock was lost, another process may hold it just to read the record. The write compares versions anyway.
 const SAVE_LOCK_WAIT: Duration = Duration::from_secs(1);
 
-/// After a longer stop between reading or marking the record and sending, the record is read again: another process may
-/// have replaced the mark. Much shorter than the wait for a mark.
+/// If more time passes between reading or marking the record and sending, read the record again: another process may have
+/// replaced the mark. Much shorter than the wait for a mark.
 const STALE: Duration = Duration::from_secs(10);
 
-/// The right to change the account's record: the store's lock, from the first read to the end of all changes.
+/// The right to change the account's record: the store's lock, held from the first read to the end of all changes.
 ///
-/// While new tokens are not stored the manager keeps the lock, between the attempts to store them as well: another process
-/// that took it would find the mark of the refresh, and send the refresh token that is used up.
+/// While new tokens are not stored, the manager keeps the lock, even between attempts to store them. Another process that got
+/// it would find the mark of the refresh, and send the refresh token that is used up.
 pub(super) struct RefreshTransaction {
     lock: OwnedMutexGuard<Option<StoreGuard>>,
     shared: Arc<Shared>,
 }
 
 impl RefreshTransaction {
-    /// Takes the lock, or uses the one that was kept.
+    /// Takes the lock, or reuses a kept one.
     pub(super) async fn begin(shared: &Arc<Shared>, wait: Duration) -> Result<Self, StoreError> {
         let (mut transaction, left) = Self::kept(shared, wait).await?;
         transaction.relock(left).await?;
         Ok(transaction)
     }
 
-    /// As [`begin`](Self::begin), and reads the record under the lock. Also returns which lock it is.
+    /// Like [`begin`](Self::begin), and reads the record under the lock. Also returns the state of the lock.
     async fn begin_and_load(
         shared: &Arc<Shared>,
         wait: Duration,
@@ -67,7 +67,7 @@ impl RefreshTransaction {
         Ok((transaction, Lock::Taken, read))
     }
 
-    /// With the lock that was kept, if there is one, and what is left of the wait.
+    /// Starts with the kept lock, if there is one. Also returns the remaining wait.
     async fn kept(shared: &Arc<Shared>, wait: Duration) -> Result<(Self, Duration), StoreError> {
         let clock = shared.clock();
         let until = clock.monotonic().saturating_add(wait);
@@ -80,7 +80,7 @@ impl RefreshTransaction {
         Ok((Self { lock, shared }, left))
     }
 
-    /// Takes the lock if there is none.
+    /// Takes the lock if it is not held.
     async fn relock(&mut self, wait: Duration) -> Result<(), StoreError> {
         if self.lock.is_none() {
             let shared = &self.shared;
@@ -91,10 +91,10 @@ impl RefreshTransaction {
 }
 
 impl Drop for RefreshTransaction {
-    /// Releases the lock, or keeps it for tokens that are not stored.
+    /// Releases the lock, or keeps it while tokens are not stored.
     fn drop(&mut self) {
         if self.shared.state().has_unsaved() {
-            // OK to ignore: without a runtime nothing can be stored now; the next call starts the task.
+            // OK to ignore: without a runtime nothing can be stored now, and the next call starts the task.
             let _ = save_later(&self.shared);
         } else {
             self.lock.take();
@@ -102,7 +102,7 @@ impl Drop for RefreshTransaction {
     }
 }
 
-/// Stores the cached tokens. A failure of the store is reported and returned, and storing is retried later.
+/// Stores the cached tokens. Reports and returns a store failure; storing is retried later.
 pub(super) async fn save_or_report(epoch: &Epoch) -> Result<Option<StoreError>, Stop> {
     let Err(error) = epoch.save().await? else {
         return Ok(None);
@@ -115,8 +115,8 @@ pub(super) async fn save_or_report(epoch: &Epoch) -> Result<Option<StoreError>, 
     Ok(Some(error))
 }
 
-/// Starts a task that stores the cached tokens, if they are not stored and no task runs. A task that panicked, or with a runtime that
-/// has ended, does not run.
+/// Starts a task that stores the cached tokens, unless they are stored or such a task is running. A task that panicked or lost
+/// its runtime does not count as running.
 pub(super) fn save_later(shared: &Arc<Shared>) -> Result<()> {
     let mut state = shared.state();
     if state.has_unsaved() && state.saver.as_ref().is_none_or(JoinHandle::is_finished) {
@@ -129,26 +129,26 @@ async fn keep_saving(shared: Arc<Shared>) {
     for failures in 1_u32.. {
         let epoch = Epoch::current(&shared, &shared.state());
         let pause = backoff(failures).min(LONGEST_PAUSE);
-        // New tokens of a login may wait for the same store: they do not wait for the end of the pause.
+        // A new epoch ends the pause early: the tokens of a new login must not wait for it.
         let _ = epoch.run(shared.clock().sleep(pause)).await;
         save_unsaved(&shared).await;
         let mut state = shared.state();
         if !state.has_unsaved() {
-            // Tokens that come later start another task.
+            // Later tokens start another task.
             state.saver = None;
             return;
         }
     }
 }
 
-/// Stores the cached tokens at once, unless they are stored. A failure is retried later.
+/// Stores the cached tokens now, unless they are stored. Failures are retried later.
 pub(super) async fn save_unsaved(shared: &Arc<Shared>) {
     if shared.state().has_unsaved() {
         save_once(shared).await;
     }
 }
 
-/// One attempt, in the current epoch.
+/// Makes one attempt, in the current epoch.
 async fn save_once(shared: &Arc<Shared>) {
     let is_unversioned = |state: &State| {
         let cached = state.cached.as_ref();
@@ -164,9 +164,9 @@ async fn save_once(shared: &Arc<Shared>) {
                 _ => Some(transaction),
             }
         }
-        // A first write without the lock could come after a logout that found no record.
+        // Without the lock, a first write could follow a logout that found no record.
         Err(_) if is_unversioned(&shared.state()) => return,
-        // A refresh holds the lock, and its request may take longer than other processes wait for the mark.
+        // A refresh holds the lock, and its request may outlast the wait of other processes for the mark.
         Err(_) => None,
     };
     let (epoch, token) = {
@@ -182,13 +182,13 @@ async fn save_once(shared: &Arc<Shared>) {
         }
         Ok(Err(error)) => shared.note_failure(&error.into()),
         Err(Stop::Superseded) => {}
-        // The tokens are revoked if the user was logged out elsewhere.
+        // Revokes the tokens if the user was logged out elsewhere.
         Err(Stop::Failed(_)) => shared.discard(token.as_ref()).await,
     }
 }
 
-/// Starts a refresh that no caller can cancel. `replaces` is the generation to be replaced; without it any usable token is
-/// a result.
+/// Starts a refresh that no caller can cancel. `replaces` is the generation to replace; with `None`, any usable token is a
+/// result.
 pub(super) fn start(
     shared: &Arc<Shared>,
     state: &mut State,
@@ -198,24 +198,24 @@ pub(super) fn start(
     let epoch = Epoch::current(shared, state);
     let task = async move {
         let refresh = Refresh { epoch, replaces };
-        // Boxed, so that the large future is allocated and freed where its tokens are: holes of its size, one for each account,
-        // were a third of the memory of many idle accounts.
+        // Boxed, so that the large future is allocated and freed next to its tokens. With many idle accounts, the gaps it left
+        // otherwise took a third of the memory.
         let outcome = Box::pin(refresh.run()).await;
         if let Err(Stop::Failed(error)) = &outcome {
             refresh.epoch.shared.note_failure(error);
         }
         if let Ok(mut state) = refresh.epoch.state() {
-            // Before the result: a woken caller must not find a refresh that has ended.
+            // Cleared before the result is sent: a woken caller must not find a refresh that has ended.
             state.trials.refresh = None;
             if outcome.is_err() {
-                // Nothing was renewed, so the next refusal of the token may start another refresh.
+                // Nothing was renewed, so the next refused token may start another refresh.
                 state.trials.forced_at = None;
             }
         }
         result.send_replace(Some(outcome));
     };
     let span = tracing::debug_span!("token_refresh");
-    // OK under the lock of the state: a runtime that has ended drops the task, which has begun nothing.
+    // OK under the state lock: if the runtime has ended, it drops the task before it starts.
     shared.spawn(task.instrument(span))?;
     state.trials.refresh = Some(completion.clone());
     Ok(completion)
@@ -276,14 +276,14 @@ impl Refresh {
                     self.epoch.reconcile(read)?;
                 }
                 RefreshStep::Save => {
-                    // Tokens that an earlier refresh could not store come before new ones.
+                    // Tokens that an earlier refresh could not store take precedence over new ones.
                     progress.has_saved = true;
                     if self.epoch.save().await?.is_ok() {
                         self.epoch.publish_cached()?;
                     }
                 }
                 RefreshStep::Wait => {
-                    // At the end of the lock wait there is a lock time-out, and the next call continues the same wait.
+                    // When the lock wait ends, the caller gets a lock time-out, and the next call continues the same wait.
                     drop(transaction.take());
                     progress.lock = Lock::Left;
                     if left().is_zero() {
@@ -300,7 +300,7 @@ impl Refresh {
                     }
                 }
                 RefreshStep::Claim => {
-                    // A write also proves that the store can be written.
+                    // The write also proves that the store is writable.
                     let (cached, mark) = (
                         self.epoch.cached()?,
                         self.epoch.state()?.trials.foreign_mark,
@@ -308,7 +308,7 @@ impl Refresh {
                     match self.rewrite(&cached, Some(self.mark(&cached, None))).await {
                         Ok(Some(version)) => {
                             progress.claim = Some((version, 0));
-                            // If this is cut off, the next call resumes here.
+                            // If the task is interrupted, the next call resumes here.
                             let mark = mark.map(|mark| ForeignMark { version, ..mark });
                             self.epoch.state()?.trials.foreign_mark = mark;
                         }
@@ -344,13 +344,13 @@ impl Refresh {
         read.map_err(|error| self.epoch.store_failed(error))
     }
 
-    /// Reads the store; returns the current token if it is a result.
+    /// Reads the store. Returns the current token if it is a result.
     async fn read_store(&self) -> Result<Option<AccessToken>, Stop> {
         self.epoch.reconcile(self.load().await?)?;
         Ok(self.usable_token())
     }
 
-    /// How long the mark of another process stands before it may be replaced.
+    /// How long to wait before replacing the mark of another process.
     fn mark_ends(&self) -> Option<Duration> {
         let shared = &self.epoch.shared;
         let provider = &shared.provider.0;
@@ -367,8 +367,8 @@ impl Refresh {
         }
     }
 
-    /// Writes the record of the cached tokens again, with this mark or without one; `None` if another process has changed
-    /// it: it took a lock that was lost, or logged in or out without the lock.
+    /// Rewrites the record of the cached tokens, with this mark or without one; `None` if another process has changed it,
+    /// because it took a lost lock, or logged in or out without the lock.
     async fn rewrite(
         &self,
         cached: &CachedTokens,
@@ -387,8 +387,8 @@ impl Refresh {
         Ok(version)
     }
 
-    /// Checked before each request, because a lock that can be lost proves nothing: the record was read or marked just
-    /// now, after `began`, and has no foreign mark.
+    /// Called before each request, because a lock that can be lost proves nothing. Checks that the record was read or marked
+    /// just now, after `began`, and has no foreign mark.
     fn check_unmarked(&self, began: Duration) -> Result<(), Stop> {
         let passed = self.epoch.shared.clock().monotonic().saturating_sub(began);
         let mark_ends = self.mark_ends();
@@ -408,15 +408,15 @@ impl Refresh {
         let mut began = clock.monotonic();
         let mut cached = self.epoch.cached()?;
         if cached.saved && cached.tokens.refresh_token.is_some() {
-            // If this process ends before the reply is stored, the token may be used up. A token with a lost first reply is
-            // marked again, which restarts the wait of other processes.
+            // If this process exits before the reply is stored, the token may be used up. After a lost first reply, the token
+            // is marked again, which restarts the wait of other processes.
             let mark = self.mark(&cached, Some(self.epoch.owner));
             let marked = self.rewrite(&cached, Some(mark)).await;
             let marked = marked.and_then(|it| it.ok_or_else(StoreError::lock_timeout));
-            // Nothing is sent while the store cannot be written: the reply could not be stored.
+            // Send nothing while the store is not writable: the reply could not be stored.
             cached.version = Some(marked.map_err(|error| self.epoch.store_failed(error))?);
         }
-        // Only the first failure of a row is repeated at once: an outage must not double the requests.
+        // Only the first of consecutive failures is repeated immediately, so that an outage does not double the requests.
         let mut may_repeat = self.epoch.state()?.trials.failures == 0;
         loop {
             self.check_unmarked(began)?;
@@ -433,18 +433,18 @@ impl Refresh {
             let failed = Failed {
                 may_repeat,
                 elapsed: clock.monotonic().saturating_sub(sent.monotonic),
-                // A request is sent when its assertion is signed.
+                // The request is sent after its assertion is signed.
                 in_flight: IN_FLIGHT + provider.authentication.signing_limit(),
                 overlap: provider.rotation_overlap,
             };
             let short = Duration::from_secs(1).mul_f64(1.0 + fastrand::f64());
             let after = after(&refusal, &failed, short);
             if let Some(token) = refusal.salvaged {
-                // A reply that cannot be read as a whole may hold the only copy of the new refresh token.
+                // A reply that cannot be decoded completely may contain the only copy of the new refresh token.
                 let mut tokens = cached.tokens.as_ref().clone();
                 tokens.refresh_token = Some(token);
                 self.epoch.state()?.replace_tokens(&cached, tokens);
-                // OK to ignore: it is tried again, under the lock that is kept until then.
+                // OK to ignore: storing is retried, and the lock is kept until then.
                 let _ = save_or_report(&self.epoch).await?;
                 cached = self.epoch.cached()?;
             } else if is_ambiguous {
@@ -469,11 +469,11 @@ impl Refresh {
                 }
                 After::Fail { pause, in_flight } => {
                     if is_ambiguous {
-                        // Whoever takes the lock next sends at once.
+                        // The next holder of the lock sends immediately.
                         self.epoch.run(clock.sleep(in_flight)).await?;
                     } else if !cached.possibly_used && cached.saved {
-                        // The reply proves that the token was not used. OK to ignore: a superfluous mark costs one
-                        // refresh ahead of time.
+                        // The reply proves that the token was not used. OK to ignore: a superfluous mark costs one early
+                        // refresh.
                         let _ = self.rewrite(&cached, None).await;
                     }
                     return Err(self.epoch.fail(refusal.error, pause));
@@ -492,7 +492,7 @@ impl Refresh {
         }
     }
 
-    /// Sends the refresh token. When the epoch ends meanwhile, another task waits for the reply and discards it.
+    /// Sends the refresh token. If the epoch ends meanwhile, another task waits for the reply and discards it.
     async fn send(
         &self,
         cached: &CachedTokens,
@@ -540,7 +540,7 @@ impl Refresh {
         let new = tokens.refresh_token.clone();
         let stored = self.store(old, tokens).await;
         if stored.is_err() {
-            // The tokens are revoked if the user was logged out meanwhile; otherwise they are still cached.
+            // Revokes the tokens if the user was logged out meanwhile; otherwise they are still cached.
             shared.discard(new.as_ref()).await;
         }
         let token = stored?;
@@ -564,13 +564,13 @@ impl Refresh {
         }
     }
 
-    /// Stores the reason in the place of the tokens, so that every process reports it.
+    /// Stores the reason instead of the tokens, so that every process reports it.
     async fn end_session(&self, failed: &CachedTokens, ended: Ended) -> Result<AccessToken, Stop> {
         let shared = &self.epoch.shared;
         let record = Record::ended(&failed.tokens, ended);
         let current = self.epoch.state()?.cached.clone();
         let version = current.map_or(failed.version, |cached| cached.version);
-        // Only the record that failed is replaced: another process may be storing its own.
+        // Replaces only the record that failed, because another process may be storing its own.
         match shared.swap(version, record).await {
             Ok(Some(version)) => {
                 if let Some(cached) = &mut self.epoch.state()?.cached {
@@ -590,14 +590,14 @@ impl Refresh {
     }
 }
 
-/// Removes an id token that does not pass: it is optional here (OIDC Core 12.2), and that of the login stays. It is checked as in
-/// a login, without a nonce: no authorization request asked for it. Its user is compared before.
+/// Removes an id token that fails its checks. It is optional here (OIDC Core 12.2), so the one from the login is kept. Its user
+/// was compared before. As no authorization request asked for it, it is checked without a nonce, otherwise as in a login.
 fn drop_invalid_id_token(provider: &Provider, issued: &mut Issued) {
     if let Some(id_token) = &issued.id_token
         && let now = issued.server_time_or(provider.clock())
         && let Err(error) = provider.check_id_token(id_token, &ExpectedIdToken::default(), now)
     {
-        // Only the code is logged: the source may be an error of the application.
+        // Logs only the code, because the source may be an error of the application.
         let reason = error.code().unwrap_or("unreadable");
         tracing::warn!(reason, "the id token of a refresh is not kept");
         issued.id_token = None;

@@ -1,4 +1,4 @@
-//! Events of a manager, and the state of a session for support.
+//! The events of a manager, and the session state for support.
 
 use std::time::SystemTime;
 
@@ -6,12 +6,11 @@ use tokio::sync::broadcast;
 
 use crate::error::Error;
 
-/// A change of an account's tokens.
+/// A change to an account's tokens.
 ///
-/// Changes by another process show with the first use of the tokens after
-/// [`store_check`](super::Timing::store_check), 60 seconds unless set, or with an earlier read of the store,
-/// such as [`inspect`](super::TokenManager::inspect). No event names the user: [`inspect`](super::TokenManager::inspect)
-/// does.
+/// Changes by another process are reported at the first use of the tokens after [`store_check`](super::Timing::store_check), 60
+/// seconds by default, or at an earlier read of the store, such as [`inspect`](super::TokenManager::inspect). Events do not
+/// name the user: use [`inspect`](super::TokenManager::inspect) for that.
 ///
 /// ```
 /// use envd_sdk::auth::{Event, MemoryStore, TokenManager};
@@ -19,7 +18,7 @@ use crate::error::Error;
 ///
 /// # equipment::example(async {
 /// # let fake = Fake::start().await;
-/// // Two windows of a program, or two programs: what they have in common is the store.
+/// // Two windows of a program, or two programs, that share a store.
 /// let store = MemoryStore::new();
 /// let window = || TokenManager::builder(fake.provider().build()?).store(store.clone()).build();
 /// let (first, second) = (window()?, window()?);
@@ -49,41 +48,41 @@ pub enum Event {
         /// The [generation](crate::auth::AccessToken::generation) of the new tokens.
         generation: u64,
     },
-    /// A refresh failed. A token that is still valid stays in use.
+    /// A refresh failed. A valid token stays in use.
     RefreshFailed {
         /// The reason.
         error: Error,
-        /// No request is sent before this time.
+        /// The earliest time of the next request.
         retry_at: SystemTime,
     },
-    /// New tokens could not be stored. They are in use, and storing is retried at least every 10 seconds; if the process
-    /// ends before it succeeds, the user has to log in again. Until then the account's lock is kept, so that no other
-    /// process uses the stored refresh token: others get lock time-outs.
+    /// New tokens could not be stored. They are in use, and storing is retried at least every 10 seconds. If the process exits
+    /// before it succeeds, the user has to log in again. Until then, the account's lock is kept, so that no other process uses
+    /// the stored refresh token: others get lock time-outs.
     PersistFailed {
         /// The reason.
         error: Error,
     },
-    /// A user has logged in.
+    /// A user logged in.
     LoggedIn {
         /// The [generation](crate::auth::AccessToken::generation) of the new tokens.
         generation: u64,
-        /// In another process: the same user again, or any user after a logout. Its tokens are in use here from now on.
+        /// Whether another process did this, for the same user, or for any user after a logout. This process now uses the new
+        /// tokens.
         elsewhere: bool,
     },
-    /// Another user has logged in under the account's key, in another process. Those tokens are not used here before a
-    /// login or a logout in this process: [`ReauthRequired`](Self::ReauthRequired) follows, unless the session had ended
-    /// before.
+    /// Another process logged in another user under the account's key. This process does not use those tokens until it performs
+    /// a login or logout itself: [`ReauthRequired`](Self::ReauthRequired) follows, unless the session had already ended.
     UserReplaced {
         /// The [generation](crate::auth::AccessToken::generation) of the other user's tokens.
         generation: u64,
     },
-    /// Another process had renewed the tokens of the same login.
+    /// Another process has renewed the tokens of the same login.
     Adopted {
         /// The [generation](crate::auth::AccessToken::generation) of the new tokens.
         generation: u64,
     },
-    /// The store has earlier tokens of the same login: its file or table came back from a backup, a roaming profile or a
-    /// synchronised folder. Their refresh token is used up, so it is not sent: the tokens in memory stay in use and are stored
+    /// The store has earlier tokens of the same login: its file or table was restored from a backup, a roaming profile or a
+    /// synchronised folder. Their refresh token is used up, so it is not sent. The tokens in memory stay in use and are stored
     /// again.
     OlderRecord {
         /// The [generation](crate::auth::AccessToken::generation) of the stored tokens.
@@ -94,23 +93,23 @@ pub enum Event {
         /// The reason.
         error: Error,
     },
-    /// The tokens are gone: the user was logged out.
+    /// The user was logged out, and the tokens are deleted.
     LoggedOut {
-        /// In another process.
+        /// Whether another process did this.
         elsewhere: bool,
     },
-    /// The reply to a refresh was lost. The refresh token may be used up.
+    /// The reply to a refresh was lost, so the refresh token may be used up.
     RotationAmbiguous,
 }
 
-/// The events of a manager since the subscription; made by [`TokenManager::events`](super::TokenManager::events).
+/// The events of a manager since the subscription, from [`TokenManager::events`](super::TokenManager::events).
 ///
 /// See [`Event`] for an example.
 #[derive(Debug)]
 pub struct Events(pub(super) broadcast::Receiver<Event>);
 
 impl Events {
-    /// The next event; `None` when the manager is dropped. A slow reader loses the oldest ones.
+    /// Returns the next event, or `None` once the manager is dropped. A slow reader loses the oldest events.
     pub async fn next(&mut self) -> Option<Event> {
         loop {
             match self.0.recv().await {
@@ -122,10 +121,10 @@ impl Events {
     }
 }
 
-/// The state of an account's session, for support; made by [`TokenManager::inspect`](super::TokenManager::inspect). It holds no token.
+/// The state of an account's session, for support, from [`TokenManager::inspect`](super::TokenManager::inspect). Contains no
+/// token.
 ///
-/// The user, the account's key and the store may name a person or a path: print them on request only. `Debug` leaves them
-/// out.
+/// The user, the account's key and the store may reveal a person or a path: print them only on request. `Debug` omits them.
 ///
 /// See [`TokenManager::inspect`](super::TokenManager::inspect) for an example.
 #[derive(Clone)]
@@ -133,31 +132,31 @@ impl Events {
 pub struct Inspection {
     /// Whether the tokens can be used.
     pub state: SessionState,
-    /// The user, as the `sub` claim of the id token. After [`Event::UserReplaced`] the other
-    /// user, whose tokens are in the store.
+    /// The user, from the `sub` claim of the id token. After [`Event::UserReplaced`], the other user, who owns the stored
+    /// tokens.
     pub subject: Option<String>,
     /// The key of the account's record in the store.
     pub account: String,
-    /// The store, as it [describes](crate::auth::TokenStore::describe) itself.
+    /// The store's [description](crate::auth::TokenStore::describe) of itself.
     pub store: String,
-    /// When the user logged in, if it is known.
+    /// When the user logged in, if known.
     pub logged_in_at: Option<SystemTime>,
-    /// When the current tokens were requested: at the login or at the last refresh.
+    /// When the current tokens were requested, at the login or the last refresh.
     pub renewed_at: Option<SystemTime>,
-    /// When the access token expires. `None` if there is none, as for a session that has ended; a keyring keeps none for
-    /// other processes.
+    /// When the access token expires. `None` if there is none, for example after the session has ended. A keyring does not keep
+    /// access tokens for other processes.
     pub access_token_ends_at: Option<SystemTime>,
-    /// When the refresh token expires, if the provider has said so.
+    /// When the refresh token expires, if the provider stated it.
     pub session_ends_at: Option<SystemTime>,
     /// The [generation](crate::auth::AccessToken::generation) of the tokens.
     pub generation: Option<u64>,
-    /// Whether the store has these tokens. If not, they are lost when the process ends.
+    /// Whether these tokens are stored. If not, they are lost when the process exits.
     pub is_stored: bool,
-    /// Since when the store has the mark of a refresh without a stored reply: a refresh that runs, or that was cut off.
+    /// When the refresh began whose mark is in the store without a stored reply. That refresh is running, or was interrupted.
     pub refresh_began_at: Option<SystemTime>,
-    /// The last failure in this process, also when it has been overcome since. Other processes have their own.
+    /// The last failure in this process, even if it is resolved. Other processes have their own.
     pub last_failure: Option<LastFailure>,
-    /// Why the store could not be read just now. Everything else is from memory then.
+    /// Why the store could not be read just now. In that case, all other fields are from memory.
     pub store_error: Option<Error>,
 }
 
@@ -167,14 +166,14 @@ pub struct Inspection {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum SessionState {
-    /// The tokens are in use, and are renewed when it is time.
+    /// The tokens are in use, and are renewed when due.
     LoggedIn,
-    /// A refresh failed, and no other one is sent before this time. An access token that is still valid is served.
+    /// A refresh failed, and the next one is not sent before this time. A valid access token is served.
     BackingOff {
         /// The time of the next attempt.
         until: SystemTime,
     },
-    /// The session has ended. An access token that is still valid is served, unless it belongs to another user.
+    /// The session has ended. A valid access token is served, unless it belongs to another user.
     NeedsLogin {
         /// Why it ended.
         reason: Error,
@@ -193,7 +192,7 @@ pub enum SessionState {
 pub struct LastFailure {
     /// When it happened.
     pub at: SystemTime,
-    /// What failed: a refresh, a login, or a read or write of the store.
+    /// The failure: of a refresh, a login, or a read or write of the store.
     pub error: Error,
 }
 

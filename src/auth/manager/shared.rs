@@ -1,4 +1,4 @@
-//! The state that a manager, its clones and its tasks share: memory, store, provider and subscribers.
+//! The state shared by a manager, its clones and its tasks: memory, store, provider and subscribers.
 
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -25,7 +25,7 @@ use crate::locked::lock;
 use crate::secret::Secret;
 use crate::transport::{Clock, ClockReading};
 
-/// A response must not pause the manager for longer.
+/// The longest pause that a response can cause.
 const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(3_600);
 
 pub(in crate::auth) struct Shared {
@@ -33,23 +33,23 @@ pub(in crate::auth) struct Shared {
     pub(super) store: Arc<dyn TokenStore>,
     pub(super) key: Box<str>,
     pub(super) policy: Arc<RefreshPolicy>,
-    /// The store's lock of the account: empty unless a task holds it, or tokens are not stored yet. The mutex lets one task
-    /// at a time use it.
+    /// The store's lock on the account: `None` unless a task holds it, or tokens are not stored yet. The mutex restricts it to
+    /// one task at a time.
     pub(super) lock: Arc<tokio::sync::Mutex<Option<StoreGuard>>>,
-    /// Distinguishes the refresh marks of this manager from those of others.
+    /// Distinguishes this manager's refresh marks from others.
     id: u64,
-    /// Read without a lock: a refresh that hangs never stops a reader.
+    /// Read without a lock, so that a hanging refresh never blocks readers.
     pub(super) snapshot: ArcSwapOption<Snapshot>,
     state: Mutex<State>,
-    /// Told of each login and logout.
+    /// Notified of each login and logout.
     epoch_ended: Notify,
-    /// Tasks that should not be cut off. Closed from the start, so that `wait` returns whenever it is empty.
+    /// Tasks that should not be interrupted. Closed from the start, so that `wait` returns as soon as it is empty.
     pub(super) tasks: TaskTracker,
-    /// Made for the first subscriber: few accounts have one, and it is larger than everything else here.
+    /// Created for the first subscriber: few accounts have one, and it is larger than everything else here.
     events: OnceLock<broadcast::Sender<Event>>,
 }
 
-/// The record in the store, and how often this manager had written before reading it.
+/// The record in the store, and this manager's write count before the read.
 pub(super) struct StoreRead {
     pub(super) stored: Option<Versioned>,
     writes: u64,
@@ -98,7 +98,7 @@ impl Shared {
         self.accept(self.store.load(&self.key).await?, writes)
     }
 
-    /// Refuses a record that this manager cannot use.
+    /// Rejects a record that this manager cannot use.
     fn accept(&self, stored: Option<Versioned>, writes: u64) -> Result<StoreRead, StoreError> {
         let accept = |Versioned { version, record }| {
             let record = record.open()?.of_client(&self.client())?;
@@ -126,7 +126,7 @@ impl Shared {
         Ok((guard, self.accept(stored, writes)?))
     }
 
-    /// Writes a record of this client in the place of a version.
+    /// Replaces a version of the record with a record of this client.
     pub(super) async fn swap(
         &self,
         expected: Option<Version>,
@@ -138,14 +138,14 @@ impl Shared {
         swapped
     }
 
-    /// Deletes the record of a version.
+    /// Deletes this version of the record.
     pub(super) async fn remove(&self, expected: Version) -> Result<bool, StoreError> {
         let removed = self.store.remove(&self.key, expected).await;
         self.state().writes += 1;
         removed
     }
 
-    /// The current token, if it can be served and is not the one to be replaced.
+    /// The current token, if it can be served and is not of the generation to replace.
     pub(super) fn usable_token(&self, replaces: Option<u64>) -> Option<AccessToken> {
         let snapshot = self.snapshot.load();
         let usable = |snapshot: &&Arc<Snapshot>| {
@@ -154,7 +154,7 @@ impl Shared {
         Some(snapshot.as_ref().filter(usable)?.token.clone())
     }
 
-    /// Caches tokens and serves them.
+    /// Caches and serves tokens.
     fn publish(&self, state: &mut State, cached: CachedTokens) -> Result<AccessToken> {
         let (tokens, now) = (&cached.tokens, self.now());
         let snapshot = Snapshot::new(tokens, now, &self.policy, cached.possibly_used)?;
@@ -173,9 +173,9 @@ impl Shared {
         Ok(token)
     }
 
-    /// Remembers a failure for support.
+    /// Keeps a failure for support.
     pub(in crate::auth) fn note_failure(&self, error: &Error) {
-        // A session without a user is no failure.
+        // A session without a user is not a failure.
         if error.case() != ErrorCase::NoUser {
             let at = self.clock().now();
             let error = error.clone();
@@ -185,7 +185,7 @@ impl Shared {
 
     pub(super) fn emit(&self, event: Event) {
         if let Some(events) = self.events.get() {
-            // OK to ignore: there is no subscriber.
+            // OK to ignore: there may be no subscriber.
             let _ = events.send(event);
         }
     }
@@ -196,7 +196,7 @@ impl Shared {
             .subscribe()
     }
 
-    /// Runs a task that no caller can cancel.
+    /// Spawns a task that no caller can cancel.
     pub(in crate::auth) fn spawn<T: Send + 'static>(
         &self,
         task: impl Future<Output = T> + Send + 'static,
@@ -206,15 +206,15 @@ impl Shared {
         Ok(self.tasks.spawn_on(task, &runtime))
     }
 
-    /// Revokes a refresh token that came too late, if the user has logged out. After a login it is left alone: revoking it
-    /// may end all sessions of the user, the new one included.
+    /// Revokes a refresh token that arrived too late, if the user has logged out. After a login it is kept: revoking it may end
+    /// all sessions of the user, including the new one.
     pub(super) async fn discard(&self, refresh_token: Option<&Secret>) {
         if self.state().cached.is_none() {
             self.revoke_unused(refresh_token).await;
         }
     }
 
-    /// Revokes an unused refresh token: its session must not stay open.
+    /// Revokes an unused refresh token, so that its session does not stay open.
     pub(in crate::auth) async fn revoke_unused(&self, refresh_token: Option<&Secret>) {
         if let Some(token) = refresh_token
             && let Err(error) = self.provider.revoke(token).await
@@ -224,13 +224,13 @@ impl Shared {
     }
 }
 
-/// The time between two logins or logouts. When it is over, a task that began in it changes nothing: its state, tokens and
-/// failures belong to a session that has ended.
+/// The period between two logins or logouts. Once it is over, tasks that began in it no longer change anything: their state,
+/// tokens and failures belong to a session that has ended.
 #[derive(Clone)]
 pub(super) struct Epoch {
     pub(super) shared: Arc<Shared>,
     number: u64,
-    /// Identifies the refresh marks of this epoch; those of earlier ones count as foreign.
+    /// Identifies the refresh marks of this epoch. Marks of earlier epochs count as foreign.
     pub(super) owner: u64,
 }
 
@@ -243,7 +243,7 @@ impl Epoch {
         }
     }
 
-    /// Ends the current epoch and starts the next.
+    /// Ends the current epoch and starts the next one.
     pub(super) fn begin(shared: &Arc<Shared>, state: &mut State) -> Self {
         state.epoch += 1;
         shared.epoch_ended.notify_waiters();
@@ -268,7 +268,7 @@ impl Epoch {
     pub(super) async fn ended(&self) {
         loop {
             let mut ended = pin!(self.shared.epoch_ended.notified());
-            // Before the look at the state, so that an end in between is not missed.
+            // Enabled before checking the state, so that no notification is missed.
             ended.as_mut().enable();
             if self.is_over() {
                 return;
@@ -277,7 +277,7 @@ impl Epoch {
         }
     }
 
-    /// Waits for a future, unless the epoch ends first.
+    /// Awaits a future, unless the epoch ends first.
     pub(super) async fn run<T>(&self, work: impl Future<Output = T>) -> Result<T, Stop> {
         match select(pin!(self.ended()), pin!(work)).await {
             Either::Left(_) => Err(Stop::Superseded),
@@ -290,12 +290,12 @@ impl Epoch {
         cached.ok_or_else(|| no_tokens().into())
     }
 
-    /// Brings memory in line with the store. Other processes may have renewed the tokens, logged the user out, or another
-    /// one in.
+    /// Reconciles memory with the store. Other processes may have renewed the tokens, logged the user out, or logged in another
+    /// one.
     pub(super) fn reconcile(&self, read: StoreRead) -> Result<(), Stop> {
         let state = &mut *self.state()?;
         if read.writes != state.writes {
-            // A read that began before a write of this manager is out of date.
+            // A read that began before a write of this manager is outdated.
             return Ok(());
         }
         let meaning = compare(state, read.stored.as_ref().map(|stored| &stored.record));
@@ -347,7 +347,7 @@ impl Epoch {
                 Ok(())
             }
             RecordMeaning::AnotherUser => {
-                // Tokens of another user are served only after a login or logout in this manager.
+                // Another user's tokens are served only after a login or logout in this manager.
                 state.cached = None;
                 self.shared.snapshot.store(None);
                 if state.note_login(&record.tokens) {
@@ -393,7 +393,7 @@ impl Epoch {
         }
     }
 
-    /// Remembers since when this version of the record is read with the mark of another process.
+    /// Records when another process's mark on this version was first read.
     fn note_mark(&self, state: &mut State, version: Version, is_foreign: bool) {
         let since = self.shared.clock().monotonic();
         let known = state.trials.foreign_mark;
@@ -430,7 +430,7 @@ impl Epoch {
                     }
                     return Ok(Ok(()));
                 }
-                // Another process has written in between, and its record decides.
+                // Another process has written in between, and its record takes precedence.
                 Ok(None) => match self.shared.load().await {
                     Ok(read) => self.reconcile(read)?,
                     Err(error) => last = error,
@@ -441,13 +441,13 @@ impl Epoch {
         Ok(Err(last))
     }
 
-    /// Serves the cached tokens from now on.
+    /// Starts serving the cached tokens.
     pub(super) fn publish_cached(&self) -> Result<AccessToken, Stop> {
         let mut state = self.state()?;
         let Some(cached) = state.cached.clone() else {
             return Err(no_tokens().into());
         };
-        // Compares generations: a provider may issue the same access token again, with a new lifetime.
+        // Compares generations, because a provider may reissue the same access token with a new lifetime.
         match &*self.shared.snapshot.load() {
             Some(snapshot) if snapshot.generation() == cached.tokens.generation => {
                 Ok(snapshot.token.clone())
@@ -462,14 +462,14 @@ impl Epoch {
             return Stop::Superseded;
         };
         if let Some(cached) = &mut state.cached {
-            // Nothing is left in them to be stored.
+            // There is nothing left to store.
             cached.saved = true;
         }
         tracing::debug!("the refresh token is dead");
         self.declare_dead(&mut state, error)
     }
 
-    /// Remembers a failure, so that callers do not queue for the next one. The pause is at least `floor`.
+    /// Keeps a failure, so that callers do not queue for the next one. The pause is at least `floor`.
     pub(super) fn fail(&self, error: Error, floor: Duration) -> Stop {
         let Ok(mut state) = self.state() else {
             return Stop::Superseded;

@@ -1,4 +1,4 @@
-//! The manager as callers use it.
+//! The public interface of the manager.
 
 use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
@@ -18,7 +18,7 @@ use crate::auth::{
 };
 use crate::error::{Error, Result};
 
-/// Keeps the tokens of one account fresh and stored. Cheap to clone; clones share everything.
+/// Keeps the tokens of one account valid and stored. Cheap to clone; clones share all state.
 ///
 /// ```
 /// use envd_sdk::auth::{MemoryStore, Provider, TokenManager};
@@ -54,41 +54,41 @@ use crate::error::{Error, Result};
 pub struct TokenManager(pub(in crate::auth) Arc<Shared>);
 
 impl TokenManager {
-    /// Turns the callback of a login into tokens, which are stored before this returns (spec 5.3 and 5.4).
+    /// Exchanges the callback of a login for tokens, and stores them before it returns (spec 5.3 and 5.4).
     ///
-    /// The exchange runs in a task of its own: if the caller is dropped meanwhile, nothing is lost. Tokens of an earlier
-    /// login are replaced.
+    /// The exchange runs in its own task, so nothing is lost if the caller is dropped. The tokens of an earlier login are
+    /// replaced.
     ///
     /// # Errors
     ///
-    /// [`LoginRefused`](crate::ErrorKind::LoginRefused), [`is_reauth_required`](Error::is_reauth_required): start a new
-    /// login. [`is_retryable`](Error::is_retryable): the provider could not be reached; the code is used up, so start a new
-    /// login later. [`Protocol`](crate::ErrorKind::Protocol): the token endpoint issued a token of another type than Bearer.
-    /// [`Config`](crate::ErrorKind::Config): the login was started with another provider, or the stored record is another client's;
-    /// then nothing was sent.
+    /// [`LoginRefused`](crate::ErrorKind::LoginRefused), [`is_reauth_required`](Error::is_reauth_required): start a new login.
+    /// [`is_retryable`](Error::is_retryable): the provider could not be reached; the code is used up, so start a new login
+    /// later. [`Protocol`](crate::ErrorKind::Protocol): the token endpoint issued a token of a type other than Bearer.
+    /// [`Config`](crate::ErrorKind::Config): the login was started with another provider, or the stored record belongs to
+    /// another client; in that case nothing was sent.
     ///
-    /// [`Store`](crate::ErrorKind::Store): nothing was stored, for a [reason](crate::auth::StoreErrorKind) that does not pass by itself, such as
-    /// a folder that others can write or that is missing. The source is a [`StoreError`](crate::auth::StoreError) with the
-    /// reason and what to do. The user is logged in for as long as this process lives: the tokens are in memory, and storing them is retried. Over
-    /// an unreadable record, [`logout`](Self::logout) sets it aside, and the next login is stored. For a reason that passes,
-    /// such as a full disk, the login succeeds and [`Event::PersistFailed`](super::Event::PersistFailed) reports it, unless the manager is
-    /// [strict](super::TokenManagerBuilder::strict).
+    /// [`Store`](crate::ErrorKind::Store): nothing was stored, for a permanent [reason](crate::auth::StoreErrorKind), such as a
+    /// missing folder or one that others can write to. The source is a [`StoreError`](crate::auth::StoreError) with the reason
+    /// and the remedy. The user is logged in for as long as this process runs: the tokens are in memory, and storing them is
+    /// retried. If the record is unreadable, [`logout`](Self::logout) sets it aside, and the next login is stored. If the
+    /// reason is temporary, such as a full disk, the login succeeds and [`Event::PersistFailed`](super::Event::PersistFailed)
+    /// reports the failure, unless the manager is [strict](super::TokenManagerBuilder::strict).
     #[doc(alias("login", "sign in"))]
     pub async fn complete_login(&self, login: PendingLogin, callback: &str) -> Result<TokenSet> {
         self.redeem(login.check(callback)?).await
     }
 
-    /// The second half of a login, for a callback that is checked.
+    /// The second half of a login, for a callback that was checked.
     pub(crate) async fn redeem(&self, callback: CheckedCallback) -> Result<TokenSet> {
         self.check_provider(&callback.provider)?;
         let login = Login::begin(&self.0, callback.expected.clone());
         self.0
             .spawn(login.redeem(callback))?
             .await
-            .map_err(|_| unavailable("the login was cut off"))?
+            .map_err(|_| unavailable("the login was interrupted: the runtime ended"))?
     }
 
-    /// A token that should be accepted now. Waits only when no token is valid.
+    /// Returns a token that should currently be accepted. Waits only if no token is valid.
     ///
     /// # Errors
     ///
@@ -104,13 +104,13 @@ impl TokenManager {
         }
     }
 
-    /// Wipes and deletes the tokens, revokes the refresh token (RFC 7009), and returns the address that ends the session at
-    /// the identity provider. `return_to` is where the browser is redirected after that; it must be registered there.
+    /// Wipes and deletes the tokens, revokes the refresh token (RFC 7009), and returns the address that ends the session at the
+    /// identity provider. The browser is then redirected to `return_to`, which must be registered there.
     ///
-    /// Memory is wiped before the first await; the rest runs in a task of its own and continues if the caller is dropped.
-    /// Until the stored record is deleted, only a login in this manager has tokens to serve. A record that cannot be deleted
-    /// is found again by later calls, as by any other process, and the report has the error. One that cannot be read is set
-    /// aside, if the store can do that, and the report has the error as well.
+    /// Memory is wiped before the first await; the rest runs in its own task and continues if the caller is dropped. Until the
+    /// stored record is deleted, only a new login in this manager provides tokens. If deletion fails, the report has the error,
+    /// and later calls find the record again, as does any other process. An unreadable record is set aside if the store
+    /// supports that, and the report has the error as well.
     #[doc(alias = "sign out")]
     pub fn logout(
         &self,
@@ -121,9 +121,9 @@ impl TokenManager {
         let task = self.0.spawn(logout.run());
         async move {
             let mut problems = match task {
-                Ok(task) => task
-                    .await
-                    .unwrap_or_else(|_| vec![unavailable("the logout was cut off")]),
+                Ok(task) => task.await.unwrap_or_else(|_| {
+                    vec![unavailable("the logout was interrupted: the runtime ended")]
+                }),
                 Err(error) => vec![error],
             };
             let url = url.unwrap_or_else(|error| {
@@ -134,24 +134,24 @@ impl TokenManager {
         }
     }
 
-    /// Waits for the running tasks (a refresh, a login, a logout, tokens that are not stored yet), at most this long;
-    /// returns whether all of them have ended.
+    /// Waits at most this long for running tasks (a refresh, a login, a logout, tokens that are not stored yet). Returns
+    /// whether all have ended.
     pub async fn flush(&self, limit: Duration) -> bool {
         let idle = self.0.tasks.wait();
         self.0.clock().within(limit, idle).await.is_some()
     }
 
-    /// For the end of a program: starts no more refreshes and waits for the running tasks, at most this long; returns
-    /// whether all of them have ended. A token that is still valid is served.
+    /// Prepares for the end of a program: starts no more refreshes, and waits at most this long for running tasks. Returns
+    /// whether all have ended. A valid token is still served.
     ///
-    /// A refresh that is cut off because the runtime ends may lose the new refresh token. Its mark in the store makes the
-    /// next start retry at once, which helps if the server allows an overlap or had not processed the request.
+    /// If the runtime ends during a refresh, the new refresh token may be lost. The mark in the store makes the next start
+    /// retry immediately, which helps if the server allows an overlap or had not processed the request.
     pub async fn shutdown(&self, limit: Duration) -> bool {
         self.0.state().closed = true;
         self.flush(limit).await
     }
 
-    /// The user who is logged in, as the `sub` claim of the id token; `None` before the tokens are first used.
+    /// The logged-in user, from the `sub` claim of the id token; `None` before the tokens are first used.
     pub fn subject(&self) -> Option<String> {
         self.0.state().account.clone()
     }
@@ -162,17 +162,16 @@ impl TokenManager {
         self.0.state().cached.as_ref()?.tokens.session_ends_at
     }
 
-    /// Subscribes to the events from now on.
+    /// Subscribes to future events.
     pub fn events(&self) -> Events {
         Events(self.0.subscribe())
     }
 
-    /// The session for support: its user, its times, its store and its last failure, but no token.
+    /// Returns the session state for support: its user, times, store and last failure, but no token.
     ///
-    /// Reads the store once, at most for the caller's [`wait`](super::Timing::wait), and notices what other
-    /// processes did, as the [check of the store](super::Timing::store_check) does. Nothing is sent to the
-    /// provider, nothing is renewed and nothing is written. Why a session ended is stored with it, so a new process reports
-    /// the reason as well.
+    /// Reads the store once, for at most the caller's [`wait`](super::Timing::wait), and picks up changes by other processes,
+    /// like the [store check](super::Timing::store_check). Sends nothing to the provider, and neither renews nor writes
+    /// anything. The reason why a session ended is stored with it, so a new process reports it too.
     ///
     /// ```
     /// use envd_sdk::auth::{SessionState, TokenManager};
@@ -205,7 +204,7 @@ impl TokenManager {
                     Err(Stop::Failed(error)) if !error.is_reauth_required() => {
                         (record, Some(error))
                     }
-                    // The state has the end of a session, and what a login or logout has changed meanwhile.
+                    // The state knows the end of a session, and any login or logout in the meantime.
                     _ => (record, None),
                 }
             }
@@ -220,7 +219,7 @@ impl TokenManager {
         let session = state.session(now, can_serve, store_error.is_some());
         let cached = state.cached.as_ref();
         let needs_login = matches!(session, SessionState::NeedsLogin { .. });
-        // Memory has no tokens of a session that had ended, or belonged to another user, when it was read.
+        // Memory keeps no tokens of a session that had already ended, or belonged to another user, when it was read.
         let ended = record.as_ref().filter(|_| cached.is_none() && needs_login);
         let tokens = cached
             .map(|cached| &*cached.tokens)
@@ -254,7 +253,7 @@ impl TokenManager {
         (Arc::downgrade(&self.0.store), &self.0.key)
     }
 
-    /// The tokens of a login belong to the provider that began it.
+    /// The tokens of a login belong to the provider that it was started with.
     pub(in crate::auth) fn check_provider(&self, theirs: &Provider) -> Result<()> {
         let (theirs, ours) = (&theirs.0, &self.0.provider.0);
         if theirs.client_id != ours.client_id || theirs.token_url != ours.token_url {
@@ -263,7 +262,7 @@ impl TokenManager {
         Ok(())
     }
 
-    /// A token, waited for if need be; another one than the generation that the server rejected.
+    /// Returns a token, waiting if necessary: if possible, not of the generation that the server rejected.
     pub(super) async fn obtain(&self, rejected: Option<u64>) -> Result<AccessToken> {
         let clock = self.0.clock();
         let give_up = clock.monotonic().saturating_add(self.0.policy.timing.wait);
@@ -292,14 +291,18 @@ impl TokenManager {
             match outcome.ok().and_then(|outcome| outcome.clone()) {
                 Some(Ok(token)) => return Ok(token),
                 Some(Err(Stop::Failed(error))) => return Err(error),
-                // A login or logout came in between: decide again.
+                // A login or logout intervened: decide again.
                 Some(Err(Stop::Superseded)) => {}
-                None => return Err(unavailable("the refresh was cut off")),
+                None => {
+                    return Err(unavailable(
+                        "the refresh was interrupted: the runtime ended",
+                    ));
+                }
             }
         }
     }
 
-    /// Starts what is due beside a token that is served.
+    /// Starts the background task that is due.
     fn start(&self, beside: Option<Background>, state: &mut State) -> Result<()> {
         match beside {
             Some(Background::Refresh { replaces }) => {
@@ -307,7 +310,7 @@ impl TokenManager {
             }
             Some(Background::Check) if state.check.as_ref().is_none_or(JoinHandle::is_finished) => {
                 let epoch = Epoch::current(&self.0, state);
-                // OK to ignore: the token can be served without a runtime as well.
+                // OK to ignore: without a runtime, the token can still be served.
                 state.check = self.0.spawn(check_store(epoch)).ok();
                 Ok(())
             }
@@ -316,15 +319,15 @@ impl TokenManager {
     }
 }
 
-/// Reads the store in the background while tokens are served from memory, to notice a logout or login elsewhere.
+/// Reads the store in the background while tokens are served from memory, to detect a logout or login elsewhere.
 async fn check_store(epoch: Epoch) {
-    // Tokens that are unsaved because a runtime ended. OK to ignore: they are reported already.
+    // Tokens may be unsaved because a runtime ended. OK to ignore: the failure was reported.
     let _ = save_later(&epoch.shared);
     match epoch.shared.load().await {
         Ok(read) => {
-            // OK to ignore: the next call returns what was found, and events report it.
+            // OK to ignore: the next call returns the result, and events report it.
             let _ = epoch.reconcile(read);
-            // In the place of an older record, before another process reads that one.
+            // Replaces an older record before another process reads it.
             save_unsaved(&epoch.shared).await;
         }
         Err(error) => {
@@ -332,7 +335,7 @@ async fn check_store(epoch: Epoch) {
             epoch.shared.note_failure(&error.into());
         }
     }
-    // The handle keeps the memory of the task.
+    // The handle would keep the memory of the task.
     epoch.shared.state().check = None;
 }
 
@@ -350,8 +353,8 @@ impl TokenSource for TokenManager {
     }
 
     /// Refreshes only if the rejected [generation](AccessToken::generation) is still in use, and at most once in 30 seconds
-    /// (see [`between_forced`](super::Timing::between_forced)): a server that refuses every token must not cause a
-    /// refresh for every request.
+    /// (see [`between_forced`](super::Timing::between_forced)), so that a server that refuses every token does not cause a
+    /// refresh per request.
     ///
     /// # Errors
     ///
@@ -361,8 +364,8 @@ impl TokenSource for TokenManager {
         Box::pin(self.obtain(Some(generation)))
     }
 
-    /// Without a wait, a lock or a copy of the token, also while it is renewed ahead of time; `None` when
-    /// [`access_token`](Self::access_token) has work to start first: a renewal, or a check of the store.
+    /// Returns the token without waiting, locking or copying it, even while it is renewed in advance; `None` if
+    /// [`access_token`](Self::access_token) has to start a task first: a renewal, or a check of the store.
     fn current(&self) -> Option<AccessToken> {
         let loaded = self.0.snapshot.load();
         let snapshot = loaded.as_ref()?;
@@ -372,5 +375,5 @@ impl TokenSource for TokenManager {
     }
 }
 
-// Without the account's key and its user.
+// Hides the account's key and user.
 debug_shows!(TokenManager, |it| provider: it.0.provider);

@@ -15,7 +15,7 @@ fn judge_with(callback: &str, is_required: bool) -> Result<String> {
     code(&parameters(callback)?, &Secret::new("st-1"), issuer).map(|code| code.expose().to_owned())
 }
 
-/// Checks a table of callbacks, with their code or why they are refused.
+/// Checks a table of callbacks against their code or the reason for refusal.
 fn check(table: &'static str, is_required: bool) {
     for row in rows(table) {
         let judged = judge_with(row[0], is_required);
@@ -58,7 +58,7 @@ fn what_is_pasted_with_an_address_does_not_change_it() {
     ] {
         assert_eq!(judge(inside).unwrap(), "c/1", "{inside:?}");
     }
-    // Encoded, such characters are part of a value.
+    // Percent-encoded characters are part of a value.
     assert_eq!(judge("code=%22c%20%0A%22&state=st-1").unwrap(), "\"c \n\"");
 }
 

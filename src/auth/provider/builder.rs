@@ -1,4 +1,4 @@
-//! Settings of a provider, and what is refused.
+//! The settings of a provider, and their validation.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,7 +36,7 @@ pub struct ProviderBuilder {
     pub(super) require_iss: Option<bool>,
     pub(super) private_addresses: bool,
     pub(super) metadata_cache: MetadataCache,
-    /// Fills what is not set.
+    /// Values for settings that are not set.
     pub(super) found: Option<Arc<Metadata>>,
     audience: Option<String>,
     redirect_uri: Option<String>,
@@ -44,7 +44,7 @@ pub struct ProviderBuilder {
     pub(super) http: HttpOptions,
     timeout: Duration,
     pub(super) clock: Clock,
-    /// None: the default of Auth0.
+    /// Zero by default, like Auth0.
     rotation_overlap: Duration,
     default_lifetime: Duration,
     pub(in crate::auth) id_token_check: Option<IdTokenCheck>,
@@ -55,16 +55,16 @@ impl ProviderBuilder {
         Self {
             client_id,
             scopes: SCOPES.map(str::to_owned).to_vec(),
-            // An identity provider that takes longer is most likely down.
+            // An identity provider that takes longer is probably down.
             timeout: Duration::from_secs(30),
-            // Well under the usual 24 hours (spec 5.6): a wrong guess costs a refresh, not a failed call.
+            // Well below the usual 24 hours (spec 5.6): a wrong guess costs a refresh, not a failed call.
             default_lifetime: Duration::from_secs(3_600),
             ..Self::default()
         }
     }
 
-    /// The addresses of a profile that has them: of the logins and of the issuer, the audience and the redirect. What is set later
-    /// replaces them.
+    /// Applies the addresses of a profile that has them: those for logins, the issuer, the audience and the redirect. Later
+    /// settings override them.
     ///
     /// ```
     /// use envd_sdk::auth::Provider;
@@ -102,19 +102,19 @@ impl ProviderBuilder {
     }
 
     setters! {
-        /// The secret of a confidential client. Leave it out in programs that users install.
+        /// The secret of a confidential client. Omit it in programs that users install.
         ///
-        /// It is sent in the body with the client's id, as the service expects it (spec 5.5; `client_secret_post` in OIDC Core
-        /// 9). Providers that expect something else have a method of their own here, and only one may be set (RFC 6749 section
-        /// 2.3): [`client_secret_basic`](Self::client_secret_basic), or [`private_key_jwt`](Self::private_key_jwt). A client
-        /// that authenticates by its certificate (`tls_client_auth`, RFC 8705 section 2) sets none of them, and the certificate
-        /// in [`http`](Self::http). All requests to the provider authenticate alike: logins, refreshes and revocations.
+        /// It is sent in the body with the client id, as the service expects it (spec 5.5; `client_secret_post` in OIDC Core
+        /// 9). For providers that expect another method, use [`client_secret_basic`](Self::client_secret_basic) or
+        /// [`private_key_jwt`](Self::private_key_jwt). Only one may be set (RFC 6749 section 2.3). A client that authenticates
+        /// with a certificate (`tls_client_auth`, RFC 8705 section 2) sets none of them, and passes the certificate to
+        /// [`http`](Self::http). All requests to the provider use the same method: logins, refreshes and revocations.
         #[doc(alias("client credentials", "client secret"))]
         pub fn client_secret(secret: impl Into<Secret>)
             |it| it.authentication.secret_post = Some(secret.into());
 
-        /// The secret of a confidential client, for a provider that expects it in the `authorization` header
-        /// (`client_secret_basic`, RFC 6749 section 2.3.1). The client's id is in the header, too, and not in the body.
+        /// The secret of a confidential client, for providers that expect it in the `authorization` header
+        /// (`client_secret_basic`, RFC 6749 section 2.3.1). The client id is also in the header, and not in the body.
         ///
         /// ```
         /// use envd_sdk::auth::Provider;
@@ -133,32 +133,32 @@ impl ProviderBuilder {
         pub fn client_secret_basic(secret: impl Into<Secret>)
             |it| it.authentication.secret_basic = Some(secret.into());
 
-        /// The key of a confidential client that has no secret: each request carries a short-lived JWT that this signer has
-        /// signed (`private_key_jwt`, RFC 7523 section 2.2 and OIDC Core 9). [`AssertionSigner`] has an example.
+        /// Signs requests with a key instead of a secret: each request of this confidential client contains a short-lived JWT
+        /// from this signer (`private_key_jwt`, RFC 7523 section 2.2 and OIDC Core 9). [`AssertionSigner`] has an example.
         ///
-        /// The JWT is issued to the [`issuer`](Self::issuer), which must be set, or to the
+        /// The audience of the JWT is the [`issuer`](Self::issuer), which must be set, or the
         /// [`assertion_audience`](Self::assertion_audience). It is valid for two minutes and for one request.
         pub fn private_key_jwt(signer: impl AssertionSigner)
             |it| it.authentication.signer = Some(Arc::new(signer));
 
-        /// The audience (`aud`) of the JWTs of [`private_key_jwt`](Self::private_key_jwt); the [`issuer`](Self::issuer) unless
-        /// set.
+        /// The audience (`aud`) of the JWTs of [`private_key_jwt`](Self::private_key_jwt); defaults to the
+        /// [`issuer`](Self::issuer).
         ///
-        /// The update of RFC 7523 (`draft-ietf-oauth-rfc7523bis`, section 4) allows nothing but the issuer: with another value, a
-        /// malicious provider can make a client that takes its addresses from metadata sign JWTs for another one. Set it only
-        /// for a provider that expects, by the older text, the address of its token endpoint.
+        /// The update of RFC 7523 (`draft-ietf-oauth-rfc7523bis`, section 4) allows only the issuer. With another value, a
+        /// malicious provider can make a client that takes its addresses from metadata sign JWTs intended for another provider.
+        /// Set it only for providers that follow the older text and expect the address of the token endpoint.
         pub fn assertion_audience(audience: impl Into<String>)
             |it| it.authentication.audience = Some(audience.into());
 
-        /// Where the user logs in, such as `https://sso.example.com/authorize`. Required for a login in a browser, unless it is
+        /// Where the user logs in, such as `https://sso.example.com/authorize`. Required for browser logins, unless
         /// [discovered](Self::discover).
         pub fn authorize_url(url: impl Into<String>) |it| it.authorize_url = Some(url.into());
 
-        /// Where codes and refresh tokens are exchanged, such as `https://sso.example.com/oauth/token`. Required,
-        /// unless it is [discovered](Self::discover).
+        /// Where codes and refresh tokens are exchanged, such as `https://sso.example.com/oauth/token`. Required, unless
+        /// [discovered](Self::discover).
         pub fn token_url(url: impl Into<String>) |it| it.token_url = Some(url.into());
 
-        /// Where refresh tokens are revoked (RFC 7009). Without it a logout leaves the refresh token alive at the server.
+        /// Where refresh tokens are revoked (RFC 7009). Without it, the refresh token stays valid at the server after a logout.
         pub fn revoke_url(url: impl Into<String>) |it| it.revoke_url = Some(url.into());
 
         /// Where the session at the identity provider ends, such as `https://sso.example.com/v2/logout` (spec 5.8).
@@ -170,10 +170,10 @@ impl ProviderBuilder {
             |it| it.device_authorization_url = Some(url.into());
     }
 
-    /// The issuer, exactly as in `iss` of its tokens. Auth0's ends in a slash.
+    /// The issuer, exactly as in the `iss` of its tokens. Auth0's ends in a slash.
     ///
-    /// Without it `iss` is not compared, neither in callbacks (RFC 9207) nor in id tokens. [`discover`](Self::discover)
-    /// finds the addresses of the provider by it; what was discovered before belongs to the issuer before.
+    /// Without it, `iss` is checked neither in callbacks (RFC 9207) nor in id tokens. [`discover`](Self::discover) uses it to
+    /// find the provider's addresses. Setting it discards metadata discovered earlier, which belongs to the previous issuer.
     pub fn issuer(mut self, issuer: impl Into<String>) -> Self {
         self.issuer = Some(issuer.into());
         self.metadata_cache = MetadataCache::default();
@@ -182,63 +182,65 @@ impl ProviderBuilder {
     }
 
     setters! {
-        /// Refuses callbacks without the parameter `iss` (RFC 9207 section 2.4), by which a program that logs in at several
-        /// providers tells their callbacks apart. Needs the [`issuer`](Self::issuer).
+        /// Rejects callbacks without the parameter `iss` (RFC 9207 section 2.4). A program that logs in at several providers
+        /// needs it to tell their callbacks apart. Requires the [`issuer`](Self::issuer).
         ///
-        /// Unless set, it is what [`discover`](Self::discover) found: on if the provider announces that it sends `iss`. Without
-        /// discovery it is off. An `iss` that is another issuer is refused in any case.
+        /// Defaults to the result of [`discover`](Self::discover): on if the provider announces that it sends `iss`. Without
+        /// discovery, it is off. A mismatching `iss` is always rejected.
         pub fn require_iss(require: bool) |it| it.require_iss = Some(require);
     }
 
-    /// Lets [`discover`](Self::discover) use an issuer and published addresses that are no public numbers (IANA's registries
-    /// of special-purpose addresses) or names below `localhost`, for a provider in your own network. Off unless set, and not needed for addresses that you set. Discards earlier metadata.
+    /// Allows [`discover`](Self::discover) to use an issuer and published addresses that are non-public IP addresses (IANA's
+    /// registries of special-purpose addresses) or names below `localhost`, for a provider in your own network. Defaults to
+    /// off, and does not affect addresses that you set. Discards metadata discovered earlier.
     pub fn allow_private_addresses(mut self, allowed: bool) -> Self {
         self.private_addresses = allowed;
-        // The cached metadata was checked by the old setting.
+        // The cached metadata was checked with the old setting.
         self.metadata_cache = MetadataCache::default();
         self.found = None;
         self
     }
 
     setters! {
-        /// The audience of the access token: the address of the service endpoint, as registered there. The service requires it
-        /// (spec 5.2): without it Auth0 issues tokens that the service refuses. Leave it out only for other providers that have
-        /// none; then no `audience` is sent. In the test environment it is another host than the endpoint
+        /// The audience of the access token: the address of the service endpoint as registered with the provider. The service
+        /// requires it (spec 5.2): without it, Auth0 issues tokens that the service refuses. Omit it only for other providers
+        /// that do not use one; then no `audience` is sent. In the test environment, its host differs from that of the endpoint
         /// ([`guide::going_live`](crate::guide::going_live#the-audience)).
         pub fn audience(audience: impl Into<String>) |it| it.audience = Some(audience.into());
 
-        /// Where the browser is redirected after the login, exactly as registered: `https`, loopback, or a scheme of the
-        /// application. Required for a login in a browser.
+        /// Where the browser is redirected after the login, exactly as registered: `https`, loopback, or an
+        /// application-specific scheme. Required for browser logins.
         pub fn redirect_uri(uri: impl Into<String>) |it| it.redirect_uri = Some(uri.into());
 
-        /// The scopes to request; `openid profile email offline_access` unless set. The last one is needed for a refresh token.
+        /// The scopes to request; defaults to `openid profile email offline_access`. The last one is required to get a refresh
+        /// token.
         #[doc(alias = "offline_access")]
         pub fn scopes(scopes: impl IntoIterator<Item = impl Into<String>>)
             |it| it.scopes = scopes.into_iter().map(Into::into).collect();
 
-        /// Proxy, certificates and user agent for requests to the provider. Its limits are fixed: 5 seconds to connect,
-        /// [`timeout`](Self::timeout) in total, a new connection for each request, 1 MiB for a reply.
+        /// Proxy, certificates and user agent for requests to the provider. The limits are fixed: 5 seconds to connect,
+        /// [`timeout`](Self::timeout) in total, a new connection per request, and 1 MiB per reply.
         pub fn http(options: HttpOptions) |it| it.http = options;
 
-        /// The time limit of one request to the provider; 30 seconds unless set.
+        /// The time limit for each request to the provider; defaults to 30 seconds.
         pub fn timeout(limit: Duration) |it| it.timeout = limit;
     }
 
-    /// The clock by which tokens and logins expire.
+    /// The clock that decides when tokens and logins expire.
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
-        // The times in the cache are those of the old clock.
+        // The cache uses times of the old clock.
         self.metadata_cache = MetadataCache::default();
         self
     }
 
     setters! {
-        /// How long the server accepts a refresh token again after it was used; zero unless set.
+        /// How long the server accepts a refresh token again after its first use; defaults to zero.
         ///
-        /// Auth0 calls it the rotation overlap period. Within it a refresh with a lost reply is repeated at once.
+        /// Auth0 calls this the rotation overlap period. Within it, a refresh with a lost reply is repeated immediately.
         pub fn rotation_overlap(overlap: Duration) |it| it.rotation_overlap = overlap;
 
-        /// The lifetime of an access token when neither the reply nor the token has one; one hour unless set.
+        /// The lifetime of an access token if neither the reply nor the token states one; defaults to one hour.
         pub fn default_lifetime(lifetime: Duration) |it| it.default_lifetime = lifetime;
     }
 
@@ -246,7 +248,7 @@ impl ProviderBuilder {
     ///
     /// # Errors
     ///
-    /// [`Config`](crate::ErrorKind::Config) names the setting that is missing or cannot be used.
+    /// [`Config`](crate::ErrorKind::Config) names the missing or invalid setting.
     pub fn build(mut self) -> Result<Provider> {
         self = self.with_found();
         self.check_texts()?;
@@ -314,7 +316,7 @@ impl ProviderBuilder {
         Err(Error::config(problem))
     }
 
-    /// The settings for HTTP, with the limits that [`http`](Self::http) names.
+    /// The HTTP settings, with the limits documented at [`http`](Self::http).
     pub(super) fn http_options(&self) -> HttpOptions {
         self.http
             .clone()
@@ -325,7 +327,7 @@ impl ProviderBuilder {
     }
 }
 
-// Without the unchecked addresses, which may contain credentials.
+// Hides the unchecked addresses, which may contain credentials.
 debug_shows!(ProviderBuilder, |it| client_id: it.client_id);
 
 fn required(name: &str, value: Option<String>) -> Result<String> {
@@ -338,7 +340,7 @@ fn optional(name: &str, value: Option<String>) -> Result<Option<Url>> {
     value.map(|url| parse_endpoint(name, &url)).transpose()
 }
 
-/// RFC 8252 section 7: `https`, loopback, or a private scheme. The text is kept as given: it must match exactly.
+/// RFC 8252 section 7: `https`, loopback, or a private scheme. The text is kept verbatim, because it must match exactly.
 fn redirect_uri(text: String) -> Result<RedirectUrl> {
     let url = Url::parse(&text).map_err(|source| {
         Error::config("redirect_uri is not a valid address").with_source(source)

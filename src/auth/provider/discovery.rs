@@ -12,45 +12,42 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::transport::header::{ACCEPT, HeaderValue};
 use crate::transport::{Http, Reply, Request};
 
-/// How long old metadata is used without another try, after one that failed: callers during an outage must not wait for
-/// a time-out each.
+/// How long stale metadata is used before another attempt after a failed one, so that callers do not each wait for a time-out
+/// during an outage.
 const RETRY_INTERVAL: Duration = Duration::from_secs(60);
 
-/// The metadata of one issuer. Clones of a builder share it.
+/// The metadata of one issuer, shared by clones of a builder.
 ///
-/// The lock is kept while it is fetched, so that callers at the same time cause one request.
+/// The lock is held during a fetch, so that concurrent callers cause one request.
 pub(super) type MetadataCache = Arc<Mutex<Option<Cached>>>;
 
 pub(super) struct Cached {
     metadata: Arc<Metadata>,
-    /// On the monotonic clock.
+    /// Measured on the monotonic clock.
     fresh_until: Duration,
 }
 
 impl ProviderBuilder {
-    /// Fills the addresses that are not set from the metadata that the provider publishes for the
-    /// [`issuer`](Self::issuer), with the [`http`](Self::http) settings: set both before. Nothing of it is needed when the
-    /// addresses are set.
+    /// Fills in missing addresses from the metadata that the provider publishes for the [`issuer`](Self::issuer), using the
+    /// [`http`](Self::http) settings. Set both first. Not needed if you set the addresses yourself.
     ///
-    /// It is read at `/.well-known/openid-configuration` below the issuer (OIDC Discovery 1.0 section 4) or, if
-    /// that answers 4xx, at `/.well-known/oauth-authorization-server` before the issuer's path (RFC 8414 section 3).
-    /// Redirects are not followed. From it come
-    /// [`authorize_url`](Self::authorize_url), [`token_url`](Self::token_url), [`revoke_url`](Self::revoke_url),
-    /// [`device_authorization_url`](Self::device_authorization_url) and
-    /// [`require_iss`](Self::require_iss). With a [`client_certificate`](crate::HttpOptions::client_certificate) the
-    /// addresses are those of `mtls_endpoint_aliases`, where the metadata has them (RFC 8705 section 5). Not
-    /// [`logout_url`](Self::logout_url): a published `end_session_endpoint` takes
-    /// other parameters than the service's logout (spec 5.8).
+    /// The metadata is read from `/.well-known/openid-configuration` below the issuer (OIDC Discovery 1.0 section 4) or, if
+    /// that returns 4xx, from `/.well-known/oauth-authorization-server` before the issuer's path (RFC 8414 section 3).
+    /// Redirects are not followed. It provides [`authorize_url`](Self::authorize_url), [`token_url`](Self::token_url),
+    /// [`revoke_url`](Self::revoke_url), [`device_authorization_url`](Self::device_authorization_url) and
+    /// [`require_iss`](Self::require_iss). With a [`client_certificate`](crate::HttpOptions::client_certificate), addresses
+    /// from `mtls_endpoint_aliases` take precedence (RFC 8705 section 5). It does not provide the
+    /// [`logout_url`](Self::logout_url): a published `end_session_endpoint` takes different parameters from the service's
+    /// logout (spec 5.8).
     ///
-    /// **An issuer that a user may enter** needs a list of allowed hosts in the application: a request goes to whatever host the
-    /// issuer names, and the login to the addresses that it publishes. Private and link-local addresses are refused as far as they
-    /// are numbers ([`allow_private_addresses`](Self::allow_private_addresses)); a name may resolve to any address.
+    /// **If users may enter the issuer**, the application must check it against a list of allowed hosts: a request goes to any
+    /// host that the issuer names, and the login to the addresses that it publishes. Private and link-local IP addresses are
+    /// rejected ([`allow_private_addresses`](Self::allow_private_addresses)), but a name may resolve to any address.
     ///
-    /// The builder and its clones keep the metadata for the reply's `Cache-Control: max-age`, a day at most, or for an
-    /// hour if it has none (assumed); `no-store` and `no-cache` count as zero. An application that builds providers again
-    /// and again keeps one builder, and calls this on a clone each time. When the provider cannot be reached, or its reply
-    /// cannot be read, the old metadata is used on, and the next try is a minute later. A built [`Provider`](super::Provider)
-    /// never changes.
+    /// The builder and its clones cache the metadata for the reply's `Cache-Control: max-age`, up to one day, or for one hour
+    /// without it (assumed); `no-store` and `no-cache` count as zero. An application that builds providers repeatedly keeps one
+    /// builder and calls this on a clone each time. If the provider is unreachable, or its reply cannot be decoded, the old
+    /// metadata stays in use, and the next attempt is a minute later. A built [`Provider`](super::Provider) never changes.
     ///
     /// ```
     /// use envd_sdk::auth::Provider;
@@ -75,11 +72,11 @@ impl ProviderBuilder {
     ///
     /// # Errors
     ///
-    /// [`Config`](crate::ErrorKind::Config) when the issuer is missing or not an https address, or the metadata is refused: it
-    /// names another issuer (RFC 8414 section 3.3), has an address that is not https or is private, or lists PKCE methods without S256;
-    /// [`NotFound`](crate::ErrorKind::NotFound) when the issuer has no metadata; [`Protocol`](crate::ErrorKind::Protocol) when it
-    /// cannot be read; [`is_retryable`](Error::is_retryable) when the provider could not be reached or has a temporary
-    /// problem; [`NoAnswer`](crate::ErrorKind::NoAnswer) when it redirects.
+    /// [`Config`](crate::ErrorKind::Config) if the issuer is missing or not an https address, or if the metadata is refused: it
+    /// names another issuer (RFC 8414 section 3.3), has an address that is not https or is private, or lists PKCE methods
+    /// without S256; [`NotFound`](crate::ErrorKind::NotFound) if the issuer has no metadata;
+    /// [`Protocol`](crate::ErrorKind::Protocol) if it cannot be decoded; [`is_retryable`](Error::is_retryable) if the provider
+    /// is unreachable or has a temporary problem; [`NoAnswer`](crate::ErrorKind::NoAnswer) if it redirects.
     pub async fn discover(mut self) -> Result<Self> {
         let named = |error: Error| error.with_operation("discover");
         let issuer = self.issuer.clone().unwrap_or_default();
@@ -100,7 +97,7 @@ impl ProviderBuilder {
         });
         let (metadata, lifetime) = match (fetched, cached.take()) {
             (Ok(fetched), _) => fetched,
-            // Refused metadata is not an outage: the old metadata may be as wrong.
+            // Refused metadata is not an outage: the old metadata may be just as wrong.
             (Err(error), Some(held)) if error.kind() != ErrorKind::Config => {
                 tracing::warn!("the provider's metadata could not be renewed: {error}");
                 (held.metadata, RETRY_INTERVAL)
@@ -122,19 +119,19 @@ impl ProviderBuilder {
             Request::get(url).header(ACCEPT, json)
         };
         let mut reply = http.send(request(openid)).await?;
-        // Some servers answer 403 for a page that they do not have.
+        // Some servers return 403 for a missing page.
         if matches!(reply.status, 400..=499) && !matches!(reply.status, 408 | 429) {
             reply = http.send(request(oauth)).await?;
         }
         if matches!(reply.status, 200..=299) {
             return Ok(reply);
         }
-        // assumed: an identity provider also says with a page that it has no metadata.
+        // assumed: an identity provider may also use a web page to report that it has no metadata.
         let error = Error::http(reply.received().of_service());
         Err(reply.with_wait(error, self.clock.now()))
     }
 
-    /// Fills what is not set.
+    /// Fills in the settings that are not set.
     pub(super) fn with_found(mut self) -> Self {
         let Some(found) = self.found.take() else {
             return self;

@@ -1,5 +1,4 @@
-//! The metadata of an identity provider (RFC 8414 section 2, OIDC Discovery 1.0 section 3). Does no
-//! I/O.
+//! The metadata of an identity provider (RFC 8414 section 2, OIDC Discovery 1.0 section 3). Does no I/O.
 
 use std::time::Duration;
 
@@ -11,13 +10,13 @@ use crate::model::json_text;
 use crate::transport::header::HeaderMap;
 use crate::transport::{is_loopback, is_private, max_age, parse_endpoint};
 
-/// Assumed, for servers that send no `Cache-Control`: a provider that moves an address keeps the old one for longer.
+/// assumed: used if servers send no `Cache-Control`. A provider that moves an address keeps the old one working for longer.
 const DEFAULT_LIFETIME: Duration = Duration::from_secs(3_600);
 
-/// A mistake in the metadata is gone a day after the provider has corrected it.
+/// Limits the effect of wrong metadata to one day after the provider corrects it.
 const LONGEST_LIFETIME: Duration = Duration::from_secs(86_400);
 
-/// The fields that are used, under their own names. All are read before any is used.
+/// The relevant fields, under their published names. All are decoded before any is used.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct Metadata {
@@ -34,7 +33,7 @@ pub(super) struct Metadata {
 }
 
 impl Metadata {
-    /// Reads the metadata of an issuer, and refuses what must not be used.
+    /// Parses the metadata of an issuer, and rejects unsafe values.
     pub(super) fn read(body: &[u8], issuer: &str, may_be_private: bool) -> Result<Self> {
         let metadata: Self = json_text::from_slice(body).map_err(|error| {
             let fault = json_fault(&error);
@@ -43,7 +42,7 @@ impl Metadata {
         metadata.check_issuer(issuer)?;
         metadata.check_addresses(issuer, may_be_private)?;
         let methods = metadata.code_challenge_methods_supported.as_deref();
-        // The list is optional (RFC 8414 section 2): a provider without one may have the method.
+        // The list is optional (RFC 8414 section 2): a provider without it may support the method.
         if methods.is_some_and(|methods| methods.iter().all(|method| method != "S256")) {
             return Err(Error::config(
                 "the provider's metadata does not list S256 in code_challenge_methods_supported; each login uses it",
@@ -52,13 +51,13 @@ impl Metadata {
         Ok(metadata)
     }
 
-    /// RFC 8414 section 3.3: otherwise one provider could pass for another.
+    /// RFC 8414 section 3.3: otherwise one provider could impersonate another.
     fn check_issuer(&self, issuer: &str) -> Result<()> {
         let found = self.issuer.as_deref().unwrap_or_default();
         if found == issuer {
             return Ok(());
         }
-        // Paths may be private and the reply may hold any text, so neither issuer is shown.
+        // Paths may be private, and the reply may contain any text, so neither issuer is shown.
         let hint = match (found.strip_suffix('/'), issuer.strip_suffix('/')) {
             _ if found.is_empty() => "it names none",
             (Some(without), _) if without == issuer => "that one ends in a slash",
@@ -88,7 +87,7 @@ impl Metadata {
             let Some(address) = address else { continue };
             let name = format!("{field} of the provider's metadata");
             let url = parse_endpoint(&name, address)?;
-            // Only loopback addresses may be plain http, and a provider elsewhere must not send requests there.
+            // Only loopback addresses may use plain http, and a provider elsewhere must not direct requests to them.
             if is_loopback(&url) && !is_local {
                 return Err(Error::config(format!("{name} must not be on this machine")));
             }
@@ -97,13 +96,13 @@ impl Metadata {
         Ok(())
     }
 
-    /// Whether callbacks surely have the parameter `iss`.
+    /// Whether callbacks are guaranteed to have the parameter `iss`.
     pub(super) fn announces_iss(&self) -> bool {
         self.authorization_response_iss_parameter_supported == Some(true)
     }
 }
 
-/// Refuses an issuer that would make this program call hosts which only it can reach.
+/// Rejects an issuer that would make this program call hosts that only it can reach.
 fn check_private(name: &str, url: &Url, allowed: bool) -> Result<()> {
     if is_private(url) && !allowed {
         return Err(Error::config(format!(
@@ -113,8 +112,8 @@ fn check_private(name: &str, url: &Url, allowed: bool) -> Result<()> {
     Ok(())
 }
 
-/// The addresses of an issuer's metadata, in the order in which they are tried: first OIDC Discovery 1.0
-/// section 4, which appends to the path, then RFC 8414 section 3.1, which inserts before it.
+/// The addresses of an issuer's metadata, in the order to try: OIDC Discovery 1.0 section 4 appends to the path, RFC 8414
+/// section 3.1 inserts before it.
 pub(super) fn addresses(issuer: &str, may_be_private: bool) -> Result<[Url; 2]> {
     let base = parse_endpoint("issuer", issuer)?;
     check_private("issuer", &base, may_be_private)?;
@@ -135,7 +134,7 @@ pub(super) fn addresses(issuer: &str, may_be_private: bool) -> Result<[Url; 2]> 
     ])
 }
 
-/// How long a reply may be used.
+/// How long a reply may be cached.
 pub(super) fn lifetime(headers: &HeaderMap) -> Duration {
     max_age(headers)
         .unwrap_or(DEFAULT_LIFETIME)
@@ -233,12 +232,12 @@ mod tests {
             }
             read(json!({ (field): null })).unwrap();
             let aliases = json!({ (field): "http://id.example/pr1vate" });
-            // Those that have no alias are not read.
+            // Aliases for other fields are not read.
             let is_alias = field != "authorization_endpoint";
             let refused = read(json!({ "mtls_endpoint_aliases": aliases })).is_err();
             assert_eq!(refused, is_alias, "{field}");
         }
-        // Of a provider on this machine they may be plain.
+        // A provider on this machine may use plain http.
         let local = json!({"issuer": "http://[::1]:80/", "token_endpoint": "http://[::1]/token"});
         Metadata::read(local.to_string().as_bytes(), "http://[::1]:80/", false).unwrap();
     }

@@ -1,4 +1,4 @@
-//! Settings that are refused, and what `Debug` hides.
+//! Settings that are rejected, and text that `Debug` hides.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use super::{Provider, ProviderBuilder};
 use crate::error::tests::assert_fails;
 use crate::transport::HttpOptions;
 
-/// All that a login needs.
+/// The settings required for a login.
 pub(crate) fn settings() -> ProviderBuilder {
     Provider::builder("app")
         .authorize_url("https://id.example/authorize")
@@ -74,7 +74,7 @@ fn a_redirect_uri_may_be_loopback_or_a_private_scheme() {
     }
 }
 
-/// Also of unchecked addresses, and in all types that contain a provider.
+/// Applies to unchecked addresses as well, and to all types that contain a provider.
 #[test]
 fn debug_shows_only_the_host_of_addresses() {
     let builder = settings()
@@ -110,7 +110,7 @@ fn the_logout_address_carries_client_and_return_address() {
     let encoded = "&returnTo=https%3A%2F%2Fapp.example%2Fbye%3Fa%3D1%26b%3D2";
     for (to, end) in [
         (Some("https://app.example/bye?a=1&b=2"), encoded),
-        // The user lands on the default page (spec 5.8).
+        // The user sees the default page (spec 5.8).
         (None, ""),
     ] {
         let url = with.logout_url(to).unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! Encrypts records around a store.
+//! A wrapper that encrypts the records of a store.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -19,13 +19,13 @@ use crate::auth::{
 };
 use crate::secret::Secret;
 
-/// Bytes of the nonce, which stands before the ciphertext.
+/// The size of the nonce, which precedes the ciphertext.
 const NONCE: usize = 24;
 
-/// Separates these hashes from any other use of the same key.
+/// Separates these hashes from other uses of the same key.
 const HASH_DOMAIN: &[u8] = b"envd-sdk account key 1\0";
 
-/// A key of 256 bits that encrypts records, and the id under which they name it. Wiped from memory when dropped.
+/// A 256-bit key that encrypts records, with the id by which records refer to it. Wiped from memory when dropped.
 ///
 /// See [`SealedStore`] for an example.
 #[derive(Clone)]
@@ -35,9 +35,9 @@ pub struct SealingKey {
 }
 
 impl SealingKey {
-    /// A key from 32 random bytes, such as `openssl rand 32` or a key service makes.
+    /// Creates a key from 32 random bytes, for example from `openssl rand 32` or a key service.
     ///
-    /// The id is stored in the clear with each record. A new key takes a new id, such as the month from which it is used.
+    /// The id is stored in clear with each record. Give each new key a new id, such as the month of its first use.
     pub fn new(id: impl Into<String>, bytes: &[u8; 32]) -> Self {
         Self {
             id: id.into(),
@@ -45,9 +45,9 @@ impl SealingKey {
         }
     }
 
-    /// Encrypts a text, which opens for the same `bound_to` only.
+    /// Encrypts a text. Decryption requires the same `bound_to`.
     pub(crate) fn seal(&self, bound_to: &[u8], text: &str) -> Result<Seal, StoreError> {
-        // Random nonces of 24 bytes do not collide, so there is no counter.
+        // Random nonces of 24 bytes do not collide, so no counter is needed.
         let nonce = XNonce::try_generate().map_err(|_| {
             StoreError::new(
                 StoreErrorKind::Other,
@@ -69,7 +69,7 @@ impl SealingKey {
         })
     }
 
-    /// `None` when it is not what this key sealed for `bound_to`.
+    /// `None` if this key did not seal it for `bound_to`.
     pub(super) fn open(&self, bound_to: &[u8], seal: &Seal) -> Option<Secret> {
         let sealed = STANDARD.decode(&seal.text).ok()?;
         let (nonce, ciphertext) = sealed.split_at_checked(NONCE)?;
@@ -82,7 +82,7 @@ impl SealingKey {
         Some(Secret::new(std::str::from_utf8(&opened).ok()?))
     }
 
-    /// Seals with the first of the keys.
+    /// Seals with the first key.
     pub(crate) fn seal_with(
         keys: &[Self],
         bound_to: &[u8],
@@ -93,7 +93,7 @@ impl SealingKey {
             .seal(bound_to, text)
     }
 
-    /// Opens with the one of the keys that the seal names.
+    /// Opens with the key that the seal names.
     pub(crate) fn open_with(
         keys: &[Self],
         bound_to: &[u8],
@@ -112,9 +112,9 @@ impl SealingKey {
 
 debug_shows!(SealingKey, |it| id: it.id);
 
-/// HMAC-SHA256 of texts that follow. The domain separates them from any other use of the key.
+/// HMAC-SHA256 for text to be added. The domain separates it from other uses of the key.
 pub(crate) fn keyed_hash(key: &[u8; 32], domain: &[u8]) -> Hmac<Sha256> {
-    // A block of SHA-256: RFC 2104 fills shorter keys up with zeros.
+    // The block size of SHA-256: RFC 2104 pads shorter keys with zeros.
     let mut block = Zeroizing::new([0; 64]);
     for (filled, byte) in block.iter_mut().zip(key) {
         *filled = *byte;
@@ -124,7 +124,7 @@ pub(crate) fn keyed_hash(key: &[u8; 32], domain: &[u8]) -> Hmac<Sha256> {
     hash
 }
 
-/// The record with a seal instead of everything but its times, its generation and the mark of a refresh.
+/// The record with a seal, keeping only its times, generation and refresh mark in clear.
 pub(super) fn sealed_record(record: &Record, seal: Seal) -> Record {
     let tokens = TokenSet {
         access_token: Secret::default(),
@@ -143,17 +143,18 @@ pub(super) fn sealed_record(record: &Record, seal: Seal) -> Record {
 
 /// Encrypts the records of another store, so that no token can be read from that store.
 ///
-/// You provide the key; keep it apart from the store.
+/// You provide the key; keep it separate from the store.
 ///
 /// # Changing the key
 ///
-/// Hosts are deployed one after the other, and each must read what any other one writes. So a change takes three deploys:
+/// Hosts are deployed one after another, and each must be able to read the records of all others. Therefore, changing the key
+/// takes three deployments:
 ///
 /// 1. every host gets the new key as a [`reading_key`](Self::reading_key), and still seals with the old one;
 /// 2. every host seals with the new key, and keeps the old one as a reading key;
-/// 3. when every record was written once more, at the latest when all sessions of that time have ended, remove the old key.
+/// 3. once every record was rewritten, at the latest when all earlier sessions have ended, remove the old key.
 ///
-/// A host that lacks the key of a record does not change the record, and its error names the key:
+/// A host that lacks a record's key leaves the record unchanged, and its error has the id of the key:
 /// [`StoreError::missing_key_id`].
 ///
 /// ```
@@ -161,7 +162,7 @@ pub(super) fn sealed_record(record: &Record, seal: Seal) -> Record {
 /// use envd_sdk::auth::sealed::{SealedStore, SealingKey};
 ///
 /// # let (this_year, last_year) = ([1; 32], [2; 32]);
-/// // The second deploy.
+/// // The second deployment.
 /// let store = SealedStore::new(FileStore::new("tokens.json"), SealingKey::new("2027", &this_year))
 ///     .reading_key(SealingKey::new("2026", &last_year));
 /// # let _ = store;
@@ -170,13 +171,13 @@ pub(super) fn sealed_record(record: &Record, seal: Seal) -> Record {
 pub struct SealedStore<S> {
     inner: S,
     keys: Arc<Vec<SealingKey>>,
-    /// Hashes the keys of accounts. Wiped from memory when dropped.
+    /// Hashes account keys. Wiped from memory when dropped.
     account_hash: Option<Hmac<Sha256>>,
     accept_unsealed: bool,
 }
 
 impl<S: TokenStore> SealedStore<S> {
-    /// Encrypts with the key what is written to `inner`, and decrypts what is read from it.
+    /// Encrypts data written to `inner` with this key, and decrypts data read from it.
     pub fn new(inner: S, key: SealingKey) -> Self {
         Self {
             inner,
@@ -186,19 +187,19 @@ impl<S: TokenStore> SealedStore<S> {
         }
     }
 
-    /// Adds a key that decrypts records and encrypts none: the next one, or the previous one.
+    /// Adds a key for decryption only: the next key, or the previous one.
     #[must_use]
     pub fn reading_key(mut self, key: SealingKey) -> Self {
         Arc::make_mut(&mut self.keys).push(key);
         self
     }
 
-    /// Hides accounts from the inner store: it gets HMAC-SHA256 of each account's key instead of the key.
+    /// Hides accounts from the inner store, which gets an HMAC-SHA256 of each account's key instead.
     ///
-    /// For accounts whose keys are names of people or secrets, such as session ids. The key of the hash is a separate one, of
-    /// 32 random bytes, and stays when the sealing key changes: under another one no record is found, and all users have to
-    /// log in again. Records that were stored before are not found either; to keep them, rename each to its
-    /// [`stored_account`](Self::stored_account) while no host runs.
+    /// For account keys that are names of people or secrets, such as session ids. The hash key is separate from the sealing
+    /// key, has 32 random bytes, and must not change when the sealing key does: with a different hash key, no record is found,
+    /// and all users have to log in again. Records stored before this was enabled are not found either. To keep them, rename
+    /// each to its [`stored_account`](Self::stored_account) while no host runs.
     ///
     /// ```
     /// use envd_sdk::auth::MemoryStore;
@@ -216,7 +217,7 @@ impl<S: TokenStore> SealedStore<S> {
         self
     }
 
-    /// The key under which the inner store keeps an account: to find, rename or delete its record there.
+    /// The key under which the inner store keeps an account, to find, rename or delete its record there.
     pub fn stored_account<'a>(&self, account: &'a str) -> Cow<'a, str> {
         match &self.account_hash {
             Some(hash) => {
@@ -228,10 +229,10 @@ impl<S: TokenStore> SealedStore<S> {
         }
     }
 
-    /// Whether records that are not sealed are read; false unless set, and then they are an error.
+    /// Whether to accept records that are not sealed; defaults to false, which makes them an error.
     ///
-    /// For the migration of a store that was not sealed: each record is sealed when it is next written. While it is set,
-    /// a person who can write to the store can insert tokens, so remove it afterwards.
+    /// Use it to migrate a store that was not sealed: each record is sealed at its next write. While it is set, anyone who can
+    /// write to the store can insert tokens, so remove it afterwards.
     #[must_use]
     pub fn accept_unsealed_records(mut self, yes: bool) -> Self {
         self.accept_unsealed = yes;
@@ -299,7 +300,7 @@ impl<S: TokenStore> TokenStore for SealedStore<S> {
         })
     }
 
-    /// A record sealed with a key that this process lacks stays: another host can read it.
+    /// A record sealed with a key that this process lacks is left alone: another host can read it.
     fn set_aside_unreadable<'a>(&'a self, key: &'a str) -> StoreFuture<'a, bool> {
         Box::pin(async move {
             let account = self.stored_account(key);
@@ -326,7 +327,7 @@ impl<S: TokenStore> TokenStore for SealedStore<S> {
     }
 }
 
-/// The error shows a part of the id only: the store may hold any text in its place.
+/// Shows a limited, escaped part of the id, because the store may contain any text instead.
 fn missing_key(id: &str) -> StoreError {
     let shown: String = id.chars().take(64).flat_map(char::escape_debug).collect();
     let message = format!(
@@ -337,7 +338,7 @@ fn missing_key(id: &str) -> StoreError {
     error
 }
 
-/// Whether no host can read it: neither one with another key, nor one of a newer version.
+/// Whether no host can read it: neither one with another key, nor one with a newer version.
 fn is_damaged(error: &StoreError) -> bool {
     error.kind() == StoreErrorKind::Unreadable && error.missing_key_id().is_none()
 }

@@ -1,4 +1,4 @@
-//! The sealed store around a store in memory.
+//! The sealed store on top of an in-memory store.
 
 use std::time::Duration;
 
@@ -50,7 +50,7 @@ async fn the_inner_store_gets_times_and_no_token() {
     for secret in ["s3cr3t", "sam", "openid"] {
         assert!(!text.expose().contains(secret), "{secret}");
     }
-    // As a store reads it back.
+    // Restored the way a store does.
     let read = Record::from_secret_json(&text).unwrap();
     assert_eq!(read.to_secret_json().expose(), text.expose());
     let (kept, seal) = (read.seal.as_ref().unwrap(), seen.seal.as_ref().unwrap());
@@ -62,7 +62,7 @@ async fn the_inner_store_gets_times_and_no_token() {
     let back = sealed.load("sam").await.unwrap().unwrap().record;
     let original = record(7).to_secret_json();
     assert!(back.to_secret_json().matches(original.expose()));
-    // The same record is sealed differently each time.
+    // Sealing the same record twice gives different texts.
     sealed.swap("kim", None, &record(7)).await.unwrap();
     let other = inner.load("kim").await.unwrap().unwrap().record;
     assert_ne!(other.seal.unwrap().text, seen.seal.unwrap().text);
@@ -81,7 +81,7 @@ async fn a_record_of_which_any_part_was_changed_does_not_open() {
         changed.replace_range(at..=at, other);
         let seal = seal("new", &changed);
         let account = format!("sam-{at}");
-        // Under its own account, so that only the text differs.
+        // With its own account, so that only the text differs.
         assert!(key("new", 1).open(b"sam", &seal).is_none(), "{at}");
         let changed = sealed_record(&stored, seal);
         inner.swap(&account, None, &changed).await.unwrap();
@@ -150,7 +150,8 @@ async fn a_record_moved_to_another_account_does_not_open_and_nothing_shows_it() 
     assert!(!shown.contains(&stolen.seal.as_ref().unwrap().text));
 }
 
-/// Two hosts over one store; each deploy reaches one host after the other, and all the time each reads the other's records.
+/// Two hosts share one store. Each deployment reaches one host after the other, and each can read the other's records
+/// throughout.
 #[tokio::test]
 async fn a_key_is_changed_in_three_deploys_and_every_record_stays_readable() {
     let inner = MemoryStore::new();
@@ -179,7 +180,7 @@ async fn a_key_is_changed_in_three_deploys_and_every_record_stays_readable() {
 async fn a_host_without_the_key_names_it_and_does_not_change_the_record() {
     let (inner, sealed) = two();
     let version = sealed.swap("sam", None, &record(1)).await.unwrap();
-    // The new key was made the writing key before every host could read with it.
+    // The new key became the writing key before every host could read with it.
     let late = SealedStore::new(inner.clone(), key("old", 9));
     let loaded = late.load("sam").await.unwrap_err();
     let locked = late.lock_and_load("sam", Duration::ZERO).await;
@@ -198,7 +199,7 @@ async fn a_host_without_the_key_names_it_and_does_not_change_the_record() {
     assert!(shown.len() < 300 && !shown.contains(char::is_control));
 }
 
-/// The hash of RFC 2104 over the text of the domain and the account, computed with other tools.
+/// The RFC 2104 hash of the domain text and the account, computed with other tools.
 #[tokio::test]
 async fn hashed_accounts_are_the_same_on_every_host_and_hide_the_account() {
     let inner = MemoryStore::new();
@@ -213,14 +214,14 @@ async fn hashed_accounts_are_the_same_on_every_host_and_hide_the_account() {
     let version = one.swap(SAM, None, &record(1)).await.unwrap();
     assert!(inner.load(SAM).await.unwrap().is_none());
     assert!(inner.load(&stored).await.unwrap().is_some());
-    // It outlives the sealing key.
+    // The hash does not depend on the sealing key.
     let two = store(key("new", 1)).reading_key(key("old", 9));
     assert!(two.load(SAM).await.unwrap().is_some());
     let found = two.lock_and_load(SAM, Duration::ZERO).await;
     assert_eq!(found.unwrap().1.map(|found| found.version), version);
     assert!(two.remove(SAM, version.unwrap()).await.unwrap());
     assert!(inner.load(&stored).await.unwrap().is_none());
-    // Another key, another account: another hash. And without the option the account's key itself.
+    // A different key or account gives a different hash. Without the option, the key itself is used.
     let other = SealedStore::new(inner.clone(), key("old", 9)).hash_accounts(&[6; 32]);
     assert_ne!(other.stored_account(SAM), stored);
     assert_ne!(one.stored_account("kim@example.com"), stored);
@@ -229,7 +230,7 @@ async fn hashed_accounts_are_the_same_on_every_host_and_hide_the_account() {
     assert!(!format!("{one:?}").contains("5, 5"));
 }
 
-/// To keep the sessions of a store that named accounts in the clear, its records are renamed.
+/// To keep the sessions of a store with plain account keys, rename its records.
 #[tokio::test]
 async fn a_record_that_is_renamed_to_its_hash_is_found() {
     let (inner, sealed) = two();
@@ -251,7 +252,7 @@ async fn a_logout_clears_only_records_that_no_host_can_open() {
     let late = SealedStore::new(inner.clone(), key("old", 9));
     assert!(!late.set_aside_unreadable("sam").await.unwrap());
     assert!(sealed.load("sam").await.unwrap().is_some());
-    // Another key of the same id: the record does not open, here or elsewhere.
+    // A different key with the same id: no host can open the record.
     let wrong = SealedStore::new(inner.clone(), key("new", 2));
     assert!(wrong.set_aside_unreadable("sam").await.unwrap());
     assert!(inner.load("sam").await.unwrap().is_none());

@@ -1,13 +1,13 @@
-//! Files that another program holds for a moment: a virus scanner, a backup or a synchronised folder opens a file right after it
-//! was written, and until it closes the file, opening, renaming or deleting it may be denied.
+//! Retries while another program briefly holds a file. A virus scanner, a backup or a synchronised folder may open a file right
+//! after it was written. Until it closes the file, opening, renaming or deleting it may be denied.
 
 use std::io;
 use std::time::Duration;
 
-/// The waits between the tries in milliseconds, two thirds of a second in all.
+/// The waits between attempts in milliseconds, two thirds of a second in total.
 const WAITS: [u64; 6] = [10, 20, 40, 80, 160, 320];
 
-/// Tries again for up to a second while another program may hold the file. Blocks.
+/// Retries for up to a second while another program may hold the file. Blocks.
 pub(super) fn while_held<T>(attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     while_held_with(self::system::wait, attempt)
 }
@@ -25,7 +25,7 @@ fn while_held_with<T>(
     attempt()
 }
 
-/// Systems report a held file like a missing right, so the two differ only in that the first one ends.
+/// Systems report a held file like missing permissions. Only a held file becomes accessible after a while.
 fn may_be_held(error: &io::Error) -> bool {
     // ERROR_SHARING_VIOLATION and ERROR_LOCK_VIOLATION.
     let is_shared = cfg!(windows) && matches!(error.raw_os_error(), Some(32 | 33));
@@ -38,7 +38,7 @@ mod system {
     pub(super) use std::thread::sleep as wait;
 }
 
-/// Tests do not sleep: instead of the wait, a closure of the test runs.
+/// Tests do not sleep: they run a closure instead of each wait.
 #[cfg(test)]
 pub(super) mod system {
     use std::cell::RefCell;

@@ -10,10 +10,10 @@ use tokio::sync;
 use super::{Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version, Versioned};
 use crate::locked::lock;
 
-/// Keeps tokens in memory, for as long as the process lives. Clones share what they keep.
+/// Keeps tokens in memory for the life of the process. Clones share their contents.
 ///
-/// For tests, and for programs with a login at each start. To keep tokens longer than the process, use a
-/// [`FileStore`](super::FileStore) or a [`TokenStore`] of your own.
+/// For tests, and for programs that log in at each start. To keep tokens longer, use a [`FileStore`](super::FileStore) or your
+/// own [`TokenStore`].
 ///
 /// ```
 /// use std::sync::Arc;
@@ -36,7 +36,7 @@ pub struct MemoryStore(Arc<Mutex<Accounts>>);
 
 #[derive(Default)]
 struct Accounts {
-    /// Counts all writes, so that no version comes twice, not even after a record was removed.
+    /// Counts all writes, so that no version repeats, even after a record was removed.
     writes: u64,
     records: HashMap<String, Versioned>,
     locks: HashMap<String, Arc<sync::Mutex<()>>>,
@@ -50,7 +50,7 @@ impl MemoryStore {
 
     fn lock_of(&self, key: &str) -> Arc<sync::Mutex<()>> {
         let mut accounts = lock(&self.0);
-        // Unused locks are removed here, so that the map does not grow with past users.
+        // Unused locks are removed here, so that the map does not grow with former users.
         if accounts.locks.len() > 2 * accounts.records.len() + 64 {
             accounts.locks.retain(|_, lock| Arc::strong_count(lock) > 1);
         }
@@ -60,7 +60,7 @@ impl MemoryStore {
 
 impl fmt::Debug for MemoryStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Keys may be the names of users.
+        // Keys may be user names.
         write!(f, "MemoryStore({} accounts)", lock(&self.0).records.len())
     }
 }

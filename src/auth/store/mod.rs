@@ -1,8 +1,8 @@
-//! Where tokens are kept between runs and between processes.
+//! Stores that keep tokens between runs and share them between processes.
 //!
-//! A store holds one [`Record`] for each account, written whole or not at all. [`TokenStore`] is for you to implement on
-//! your database; [`FileStore`] keeps the tokens of a user's machine in a file; [`MemoryStore`] loses them at the end of the
-//! process. A [`PrivateFile`] is a file that no other user can read or replace.
+//! A store holds one [`Record`] per account, and replaces it atomically. Implement [`TokenStore`] for your own database;
+//! [`FileStore`] keeps the tokens of a user's machine in a file; [`MemoryStore`] loses them when the process exits. A
+//! [`PrivateFile`] is a file that no other user can read or replace.
 
 pub(in crate::auth) mod file;
 mod held_file;

@@ -1,4 +1,4 @@
-//! A file of one user, in a directory where no other user can replace it.
+//! A user's file, in a directory where no other user can replace it.
 
 use std::fs::{self, File, Metadata, OpenOptions, Permissions, TryLockError};
 use std::io;
@@ -16,32 +16,34 @@ use super::held_file::while_held;
 use super::{StoreError, StoreErrorKind};
 use crate::locked::lock;
 
-/// Held while a file is created and while one is checked, so that no other thread opens a new file before it is closed here. On
-/// Unix a process that closes any handle of a file loses its locks on that file by other handles, such as those of `SQLite`.
+/// Held while a file is created or checked, so that no other thread opens a new file before it is closed here. On Unix, a
+/// process that closes any handle of a file loses its locks on that file through other handles, such as those of `SQLite`.
 static CREATING: Mutex<()> = Mutex::new(());
 
-/// A file that only its owner may read and write, in a directory where no other user can replace it; for stores of your own
+/// A file that only its owner may read and write, in a directory where no other user can replace it. Use it for your own stores
 /// that keep tokens or records in files.
 ///
-/// The file must belong to the user that the program runs as. If others may read it, their rights are removed, with a
-/// warning in the log; a program that opened it earlier can still read it, unless [`prepare`](Self::prepare) replaces it. A file that its
-/// group or others may write is refused, for anybody may have written it. So are a file with a second name (a hard link), a
-/// symbolic link, a pipe and a directory. While another program, such as a virus scanner, holds the file, it is tried
-/// again for up to a second. The directory must belong to the same user or to root, and neither its
-/// group nor others may write to it; a group with the user's own number counts as the user. Access control lists and the directories
-/// above are not checked. Where there are no modes and owners, as on Windows, only links and the kind of the file are
-/// checked, and the permissions of the directory must do the rest.
+/// The file must belong to the user that the program runs as. If others may read it, their permissions are removed, with a warning
+/// in the log. A program that opened it earlier can still read it, unless [`prepare`](Self::prepare) replaces it. A file that
+/// its group or others may write is refused, because anyone may have written it. A file with a second name (a hard link), a
+/// symbolic link, a pipe and a directory are refused as well. While another program, such as a virus scanner, holds the file,
+/// access is retried for up to a second.
 ///
-/// [`FileStore`](super::FileStore) opens its files by it. A database library opens its files itself, so [`prepare`](Self::prepare)
-/// makes the file or checks it first:
+/// The directory must belong to the same user or to root, and neither its group nor others may write to it. A group with the
+/// user's own number counts as the user. Access control lists and parent directories are not checked. On systems without modes
+/// and owners, such as Windows, only links and the file type are checked, so the permissions of the directory must protect the
+/// file.
+///
+/// [`FileStore`](super::FileStore) uses this for its files. A database library opens files itself, so
+/// [`prepare`](Self::prepare) creates or checks the file first:
 ///
 /// ```
 /// use envd_sdk::auth::{PrivateFile, StoreError};
 /// use std::path::Path;
 ///
-/// /// To be called before SQLite opens the database.
+/// /// Call this before SQLite opens the database.
 /// fn prepare(database: &Path) -> Result<(), StoreError> {
-///     // SQLite opens files of these names if they exist, also those that another user made.
+///     // SQLite opens files with these names if they exist, even if another user created them.
 ///     let mut is_in_use = false;
 ///     for ending in ["-wal", "-shm", "-journal"] {
 ///         let mut beside = database.as_os_str().to_owned();
@@ -64,10 +66,11 @@ static CREATING: Mutex<()> = Mutex::new(());
 ///
 /// # Errors
 ///
-/// Of all methods: the kind of the [`StoreError`] is [`Insecure`](StoreErrorKind::Insecure) when another user could read, write
-/// or replace the file, and the message says what to change; [`Unreadable`](StoreErrorKind::Unreadable) when it is no file;
-/// [`Missing`](StoreErrorKind::Missing) without the directory, which is never made; [`Denied`](StoreErrorKind::Denied),
-/// [`Full`](StoreErrorKind::Full) and [`Other`](StoreErrorKind::Other) as the operating system says.
+/// For all methods: the [`StoreError`] has the kind [`Insecure`](StoreErrorKind::Insecure) if another user could read, write or
+/// replace the file, and its message says what to change; [`Unreadable`](StoreErrorKind::Unreadable) if the path is not a
+/// regular file; [`Missing`](StoreErrorKind::Missing) if the directory does not exist (it is never created);
+/// [`Denied`](StoreErrorKind::Denied), [`Full`](StoreErrorKind::Full) and [`Other`](StoreErrorKind::Other) as reported by the
+/// operating system.
 #[derive(Clone)]
 pub struct PrivateFile {
     path: PathBuf,
@@ -76,22 +79,22 @@ pub struct PrivateFile {
 }
 
 impl PrivateFile {
-    /// The file at this path; nothing is read yet. Errors call it by `name`, such as `the database`: a path may hold the name of
-    /// a person.
+    /// The file at this path. Reads nothing yet. Errors refer to it by `name`, such as `the database`, because a path may
+    /// contain the name of a person.
     pub fn new(path: impl AsRef<Path>, name: impl Into<String>) -> Self {
         let path = path.as_ref();
         Self {
-            // An absolute path has a directory, and stays the same when the program changes its own.
+            // An absolute path has a parent, and stays valid when the program changes its directory.
             path: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
             name: name.into(),
             may_be_sticky: false,
         }
     }
 
-    /// Accepts a directory with the sticky bit, such as `/tmp`: others can make files in it, and cannot replace this one.
+    /// Accepts a directory with the sticky bit, such as `/tmp`, in which others can create files but cannot replace this one.
     ///
-    /// Only for a file that is opened by [`open`](Self::open), and not for one beside which a library looks for other files by
-    /// name: another user may have put them there.
+    /// Only for files opened with [`open`](Self::open). Not for files next to which a library looks for other files by name:
+    /// another user may have put them there.
     #[must_use]
     pub(crate) fn in_sticky_directory(mut self) -> Self {
         self.may_be_sticky = true;
@@ -103,7 +106,7 @@ impl PrivateFile {
         &self.path
     }
 
-    /// Checks the directory, and the file if there is one; returns whether there is. The file is not opened.
+    /// Checks the directory, and the file if it exists. Returns whether it exists. Does not open the file.
     ///
     /// # Errors
     ///
@@ -113,12 +116,12 @@ impl PrivateFile {
         self.check_unlocked(|| self.set_mode())
     }
 
-    /// Checks the directory and the file, or creates the file empty with the mode 600. A private file that exists is not opened, so
-    /// locks that this process holds on it stay.
+    /// Checks the directory and the file, or creates an empty file with mode 600. An existing private file is not opened, so
+    /// this process keeps its locks on it.
     ///
     /// If others could read the file, a private copy replaces it, because a program that opened it earlier could read later
-    /// changes. So call this only while no program has the file open, and [`check`](Self::check) otherwise. The copy is made under
-    /// the name with `.private`.
+    /// changes. Therefore, call this only while no program has the file open; otherwise use [`check`](Self::check). The copy is
+    /// created with the suffix `.private`.
     ///
     /// # Errors
     ///
@@ -130,19 +133,19 @@ impl PrivateFile {
         }
         let create = || private(OpenOptions::new().write(true).create_new(true)).open(&self.path);
         match while_held(create) {
-            // The name is on the disk before anything is committed under it.
+            // Makes the name durable before anything is committed under it.
             Ok(_) => sync_directory(self.directory()),
-            // Another process was first.
+            // Another process created it first.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             Err(error) => Err(error),
         }
         .map_err(|source| StoreError::io(format!("{} cannot be created", self.name), source))
     }
 
-    /// Checks the directory, opens the file, and checks what was opened; `None` if it does not exist and `options` do not
-    /// create it. A file that they create has the mode 600.
+    /// Checks the directory, opens the file, and checks the opened file; `None` if it does not exist and `options` do not
+    /// create it. A newly created file has mode 600.
     ///
-    /// Opens without following a link and without waiting for the other end of a pipe.
+    /// Does not follow a symbolic link, and does not wait for the other end of a pipe.
     ///
     /// ```
     /// use std::fs::OpenOptions;
@@ -175,7 +178,7 @@ impl PrivateFile {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => {
-                // The error number for a link differs between systems.
+                // The error number for a symbolic link differs between systems.
                 self.refuse_link()?;
                 return Err(failed(error));
             }
@@ -209,12 +212,12 @@ impl PrivateFile {
         }
     }
 
-    /// Removes the rights of others. Programs that have the file open can still read it.
+    /// Removes the permissions of others. Programs that have the file open can still read it.
     fn set_mode(&self) -> io::Result<()> {
         make_private(|mode| fs::set_permissions(&self.path, mode))
     }
 
-    /// Replaces the file with a private copy. Programs that have the old file open do not see later changes.
+    /// Replaces the file with a private copy. Programs with the old file open do not see later changes.
     fn replace(&self) -> io::Result<()> {
         let mut copy = self.path.clone().into_os_string();
         copy.push(".private");
@@ -226,7 +229,7 @@ impl PrivateFile {
         options.write(true).create(true).truncate(false);
         let opened = copy.open(&mut options).map_err(io::Error::other)?;
         let mut file = opened.ok_or(io::ErrorKind::NotFound)?;
-        // Of several processes that replace the file, all but the first find it private.
+        // If several processes replace the file, all but the first find it private.
         while_held(|| match file.try_lock() {
             Err(TryLockError::WouldBlock) => Err(io::ErrorKind::ResourceBusy.into()),
             locked => locked.map_err(io::Error::from),
@@ -234,7 +237,7 @@ impl PrivateFile {
         if !is_readable_to_others(&fs::symlink_metadata(&self.path)?) {
             return fs::remove_file(copy.path());
         }
-        // A process may have died in the middle of this.
+        // An earlier process may have died during the copy.
         file.set_len(0)?;
         io::copy(&mut File::open(&self.path)?, &mut file)?;
         file.sync_all()?;
@@ -242,7 +245,7 @@ impl PrivateFile {
         sync_directory(self.directory())
     }
 
-    /// Refuses everything but a file, files of another user, files that others may write, and files with several names.
+    /// Accepts only a regular file of this user, with one name, that others may not write.
     fn check_file(
         &self,
         metadata: &Metadata,
@@ -265,7 +268,8 @@ impl PrivateFile {
         keep_to_owner(metadata, name, make_private)
     }
 
-    /// Replacing a link would not replace its file, and locks beside the link would not be those beside the file.
+    /// Replacing a link would not replace its target, and lock files next to the link would differ from those next to the
+    /// target.
     fn refuse_link(&self) -> Result<(), StoreError> {
         match fs::symlink_metadata(&self.path) {
             Ok(metadata) if metadata.is_symlink() => Err(self.is_link()),
@@ -280,7 +284,7 @@ impl PrivateFile {
         ))
     }
 
-    /// Refuses a directory in which another user could replace the file or, unless it may be sticky, make other files.
+    /// Rejects a directory in which another user could replace the file or, unless it may be sticky, create other files.
     fn check_directory(&self) -> Result<(), StoreError> {
         let name = &self.name;
         let metadata = fs::metadata(self.directory()).map_err(|source| {
@@ -295,22 +299,22 @@ impl PrivateFile {
     }
 }
 
-// The path may hold the name of a user.
+// The path may contain a user name.
 debug_shows!(PrivateFile, |it| name: it.name, may_be_sticky: it.may_be_sticky);
 
 fn insecure(message: impl Into<String>) -> StoreError {
     StoreError::new(StoreErrorKind::Insecure, message)
 }
 
-/// Sets the mode of a file that is created: its owner alone may read and write it.
+/// Sets the mode of a new file: only its owner may read and write it.
 pub(super) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
     options.mode(0o600);
     options
 }
 
-/// Removes the right to read from others. Refuses a file that others could write, such as the files that programs create under the
-/// umask 002: its content may come from anybody. Refuses a file with a second name as well, which may be in a directory of others.
+/// Removes the read permission of others. Rejects a file that others could write, for example one created under the umask 002,
+/// because its content may come from anyone. Rejects a file with a second name too, which may be in another user's directory.
 #[cfg(unix)]
 fn keep_to_owner(
     metadata: &Metadata,
@@ -366,7 +370,7 @@ fn make_private(_: impl FnOnce(Permissions) -> io::Result<()>) -> io::Result<()>
     Ok(())
 }
 
-/// Puts the change of a name on the disk.
+/// Makes changes to names in a directory durable.
 #[cfg(unix)]
 pub(super) fn sync_directory(path: &Path) -> io::Result<()> {
     match File::open(path)?.sync_all() {
@@ -376,14 +380,14 @@ pub(super) fn sync_directory(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Where directories cannot be opened, the file system's journal has to do.
+/// Directories cannot be opened on this system, so rely on the file system's journal.
 #[cfg(not(unix))]
 #[allow(clippy::unnecessary_wraps)]
 pub(super) fn sync_directory(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Why a directory is not safe, and what to do.
+/// Why a directory is unsafe, and the remedy.
 #[cfg(unix)]
 fn weakness(metadata: &Metadata, may_be_sticky: bool) -> Option<(&'static str, &'static str)> {
     let (owner, group, mode) = (metadata.uid(), metadata.gid(), metadata.mode());
@@ -411,11 +415,11 @@ fn weakness_of(
             "use one of its own",
         ));
     }
-    // In a sticky directory such as /tmp others can make files, and not replace ours.
+    // In a sticky directory such as /tmp, others can create files but not replace ours.
     if mode & STICKY != 0 && may_be_sticky {
         return None;
     }
-    // A group with the number of its user is that user's alone, and its directories are often writable to it.
+    // A group with the number of its user contains only that user, and its directories are often group-writable.
     let others = if group == owner { 0o002 } else { 0o022 };
     (mode & others != 0).then_some((
         "is writable to its group or to others, who could replace the file or put another one beside it",
@@ -437,7 +441,7 @@ mod tests {
         for (owner, group, mode, fine) in [
             (1000, 1000, 0o40700, true),
             (1000, 1000, 0o40755, true),
-            // A group of the user's own.
+            // A group with the user's own number.
             (1000, 1000, 0o40775, true),
             (1000, 100, 0o40775, false),
             (1000, 1000, 0o40777, false),
@@ -466,7 +470,7 @@ mod tests {
         fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
     }
 
-    /// What each way to a file returns: its check, its preparation, and the file opened to be written.
+    /// The results of all ways to access a file: check, prepare, and open for writing.
     fn tried(file: &PrivateFile) -> [Result<bool, StoreErrorKind>; 3] {
         let kind = |error: StoreError| error.kind();
         let opened = |file: Option<File>| file.is_some();
@@ -492,14 +496,14 @@ mod tests {
             assert_eq!(mode(file.path()), 0o600, "{loose:o}");
         }
         assert_eq!(fs::read_to_string(file.path()).unwrap(), "records");
-        // Also one that the options create.
+        // The same for a file that the options create.
         let other = PrivateFile::new(folder.path().join("other"), "the database");
         let made = other.open(OpenOptions::new().append(true).create(true));
         assert!(made.unwrap().is_some());
         assert_eq!(mode(other.path()), 0o600);
     }
 
-    /// As one who had opened the file while it was readable: the copy is another file.
+    /// A program that opened the file while it was readable does not see the copy.
     #[test]
     fn a_file_that_others_could_read_is_replaced_before_it_is_used() {
         let folder = TestFolder::new();
@@ -514,12 +518,12 @@ mod tests {
             (mode(file.path()), folder.names()),
             (0o600, vec!["farm.db".to_owned()])
         );
-        // A process that died in the middle of it has left a part, or more than there is now.
+        // A process that died during the copy left a part of the file, or a longer old version.
         set_mode(file.path(), 0o640);
         folder.write("farm.db.private", "a longer text than that of the file");
         file.prepare().unwrap();
         assert_eq!(fs::read_to_string(file.path()).unwrap(), "more records");
-        // Another process is doing the same.
+        // Another process is replacing it at the same time.
         set_mode(file.path(), 0o640);
         let other = File::create(folder.path().join("farm.db.private")).unwrap();
         make_private(|mode| other.set_permissions(mode)).unwrap();
@@ -531,13 +535,13 @@ mod tests {
         );
         let (path, mut other) = (file.path().to_owned(), Some(other));
         while_waiting(move || {
-            // It has replaced the file.
+            // The other process has replaced the file.
             set_mode(&path, 0o600);
             other.take();
         });
         file.prepare().unwrap();
         assert_eq!(folder.names(), ["farm.db"]);
-        // A private one stays, and a check only changes the mode.
+        // A private file is not replaced, and `check` only changes the mode.
         let number = || fs::metadata(file.path()).unwrap().ino();
         let before = number();
         file.prepare().unwrap();
@@ -577,7 +581,7 @@ mod tests {
         let missing = [Err(StoreErrorKind::Missing); 3];
         assert_eq!(tried(&at("missing/farm.db")), missing);
         assert_eq!(folder.names(), ["directory", "link", "loose"]);
-        // The directory, for a file that is fine.
+        // The file is fine, but the directory is not.
         at("farm.db").prepare().unwrap();
         for (shared, alone, sticky) in [
             (0o755, Ok(true), Ok(true)),

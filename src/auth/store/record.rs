@@ -9,26 +9,26 @@ use crate::auth::token_set::{StoredTokens, from_ms, to_ms};
 use crate::auth::{TokenSet, secret_json};
 use crate::secret::Secret;
 
-/// The numbers of the stored formats.
+/// The version numbers of the stored formats.
 const PLAIN: u32 = 1;
 const SEALED: u32 = 2;
 
-/// Everything that a [`TokenStore`](super::TokenStore) keeps for an account, in one piece.
+/// All data that a [`TokenStore`](super::TokenStore) keeps for an account.
 ///
-/// A store of your own keeps it as text. See [`TokenStore`](super::TokenStore) for an example.
+/// Your own store keeps it as text. See [`TokenStore`](super::TokenStore) for an example.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Record {
     pub(in crate::auth) tokens: TokenSet,
     pub(in crate::auth) refresh_mark: Option<StoredMark>,
     pub(in crate::auth) ended: Option<Ended>,
-    /// Whose session it is. `None` in a record of an earlier version of this crate.
+    /// The client that the session belongs to. `None` in a record from an earlier version of this crate.
     pub(in crate::auth) client: Option<RecordClient>,
-    /// If present, the tokens have times and a generation only.
+    /// If present, the tokens contain only times and a generation.
     pub(in crate::auth) seal: Option<Seal>,
 }
 
-/// A refresh was about to be sent. A record that still has this mark may hold a refresh token that is used up.
+/// Set when a refresh is about to be sent. A record that still has this mark may contain a used refresh token.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(in crate::auth) struct StoredMark {
     pub(in crate::auth) generation: u64,
@@ -38,7 +38,7 @@ pub(in crate::auth) struct StoredMark {
         deserialize_with = "read_ms"
     )]
     pub(in crate::auth) at: SystemTime,
-    /// Identifies the manager that wrote it.
+    /// Identifies the manager that wrote the mark.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::auth) owner: Option<u64>,
 }
@@ -51,14 +51,14 @@ fn read_ms<'de, D: Deserializer<'de>>(from: D) -> Result<SystemTime, D::Error> {
     from_ms(u64::deserialize(from)?).ok_or_else(|| de::Error::custom("out of range"))
 }
 
-/// Why a session ended for good. Stored, so that every process reports the same reason.
+/// Why a session ended permanently. Stored, so that every process reports the same reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(in crate::auth) enum Ended {
     Refused,
     AnswerLost,
     AnotherUser,
-    /// A reason that only a newer version of this crate knows.
+    /// A reason introduced by a newer version of this crate.
     #[serde(other)]
     Other,
 }
@@ -76,17 +76,17 @@ impl Ended {
     }
 }
 
-/// The client that a session belongs to: a refresh token is good for no other one (RFC 6749 section 10.4).
+/// The client that a session belongs to. No other client can use its refresh token (RFC 6749 section 10.4).
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::auth) struct RecordClient {
     pub(in crate::auth) id: String,
     pub(in crate::auth) token_url: String,
 }
 
-// Without the address, of which all but the host may be private.
+// Hides the address except for the host, because the rest may be private.
 debug_shows!(RecordClient, |it| id: it.id);
 
-/// An encrypted record, and the id of the key that decrypts it.
+/// An encrypted record, and the id of the key that can decrypt it.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Seal {
     pub(crate) key_id: String,
@@ -101,7 +101,7 @@ struct WrittenRecord {
     tokens: StoredTokens,
     #[serde(rename = "intent", skip_serializing_if = "Option::is_none")]
     refresh_mark: Option<StoredMark>,
-    /// Older versions ignore it, find no refresh token, and require a login as well.
+    /// Older versions ignore this field, find no refresh token, and also require a login.
     #[serde(skip_serializing_if = "Option::is_none")]
     ended: Option<Ended>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -110,18 +110,18 @@ struct WrittenRecord {
     seal: Option<Seal>,
 }
 
-/// Reads what `name` names from JSON, unless a newer version of this crate wrote it: a `form` above `newest`.
+/// Parses stored JSON, called `name` in errors. Fails if a newer version of this crate wrote it: a `form` above `newest`.
 pub(in crate::auth) fn read_stored<'a, T: Deserialize<'a>>(
     json: &'a [u8],
     newest: u32,
     name: &str,
 ) -> Result<T, StoreError> {
-    /// Read first and alone: the rest of a newer format may not fit.
+    /// Parsed separately first, because the rest of a newer format may not fit.
     #[derive(Deserialize)]
     struct RecordFormat {
         form: u32,
     }
-    // The reasons of serde are left out: they may repeat a part of the text.
+    // Drops serde's messages, which may quote the text.
     let unreadable = |_| unreadable(name);
     let RecordFormat { form } = serde_json::from_slice(json).map_err(unreadable)?;
     if form > newest {
@@ -139,7 +139,7 @@ fn unreadable(name: &str) -> StoreError {
 }
 
 impl Record {
-    /// The record of some tokens.
+    /// A record with these tokens.
     pub(in crate::auth) fn new(tokens: TokenSet) -> Self {
         Self {
             tokens,
@@ -150,7 +150,7 @@ impl Record {
         }
     }
 
-    /// The rest of a session that ended: its user, its times, and the reason.
+    /// The remainder of a session that ended: its user, its times, and the reason.
     pub(in crate::auth) fn ended(tokens: &TokenSet, reason: Ended) -> Self {
         let mut record = Self::new(tokens.clone()).without_access_token();
         record.tokens.refresh_token = None;
@@ -158,13 +158,13 @@ impl Record {
         record
     }
 
-    /// The tokens in the record. Of a sealed one: their times and generation, and none of the tokens.
+    /// The tokens in the record. For a sealed record, only times and generation are set.
     pub fn tokens(&self) -> &TokenSet {
         &self.tokens
     }
 
-    /// The record without access and id token, for stores with little room such as keyrings. The access token in their
-    /// place has expired, so a process that loads the record renews its tokens first.
+    /// The record without access token and id token, for stores with little space such as keyrings. Its placeholder access
+    /// token has expired, so a process that loads the record renews its tokens first.
     pub(in crate::auth) fn without_access_token(&self) -> Self {
         let mut small = self.clone();
         small.tokens.access_token = "expired".into();
@@ -173,12 +173,12 @@ impl Record {
         small
     }
 
-    /// When a refresh of these tokens was marked as about to be sent, if no answer is stored yet.
+    /// When a refresh of these tokens was marked as about to be sent, if no reply is stored yet.
     pub fn refresh_began_at(&self) -> Option<SystemTime> {
         self.refresh_mark.map(|mark| mark.at)
     }
 
-    /// The record, unless it is sealed: a forgotten wrapper must not look like a lost session.
+    /// Returns the record, unless it is sealed: a missing wrapper must not look like a lost session.
     pub(in crate::auth) fn open(self) -> Result<Self, StoreError> {
         if self.seal.is_none() {
             return Ok(self);
@@ -187,7 +187,7 @@ impl Record {
         Err(StoreError::new(StoreErrorKind::Unreadable, message))
     }
 
-    /// The record, unless it is another client's, which no request of this one must touch.
+    /// Returns the record, unless it belongs to another client. In that case nothing may be sent with it.
     pub(in crate::auth) fn of_client(self, client: &RecordClient) -> Result<Self, StoreError> {
         match &self.client {
             Some(theirs) if theirs != client => Err(StoreError::new(
@@ -198,7 +198,7 @@ impl Record {
         }
     }
 
-    /// The record as text, with live credentials in it.
+    /// Serializes the record, including valid credentials.
     pub fn to_secret_json(&self) -> Secret {
         let stored = WrittenRecord {
             form: if self.seal.is_some() { SEALED } else { PLAIN },
@@ -208,17 +208,17 @@ impl Record {
             client: self.client.clone(),
             seal: self.seal.clone(),
         };
-        // Never the default: strings and numbers under text keys always serialize.
+        // Never the default: strings and numbers with string keys always serialize.
         secret_json::to_json(&stored).unwrap_or_default()
     }
 
-    /// Reads a record from its text.
+    /// Parses a record from its text.
     ///
     /// # Errors
     ///
-    /// [`Unreadable`](crate::auth::StoreErrorKind::Unreadable) when the text is not a record, and
-    /// [`NewerVersion`](crate::auth::StoreErrorKind::NewerVersion) when a newer version of this crate wrote it. Do not overwrite it:
-    /// another process may still read it.
+    /// [`Unreadable`](crate::auth::StoreErrorKind::Unreadable) if the text is not a record, and
+    /// [`NewerVersion`](crate::auth::StoreErrorKind::NewerVersion) if a newer version of this crate wrote it. Do not overwrite
+    /// it: another process may still be able to read it.
     pub fn from_secret_json(json: &Secret) -> Result<Self, StoreError> {
         const NAME: &str = "the stored record";
         let stored: WrittenRecord = read_stored(json.expose().as_bytes(), SEALED, NAME)?;

@@ -1,4 +1,4 @@
-//! Why a token store failed.
+//! The errors of token stores.
 
 use std::error::Error as StdError;
 use std::sync::Arc;
@@ -6,9 +6,9 @@ use std::{fmt, io};
 
 use crate::error::{Error, ErrorKind};
 
-/// Why a store failed: a [`TokenStore`](super::TokenStore), or a store of your own for other data.
+/// Why a store failed: a [`TokenStore`](super::TokenStore), or your own store for other data.
 ///
-/// An [`Error`] with [`Store`](crate::ErrorKind::Store) has it as its [`source`](StdError::source):
+/// It is the [`source`](StdError::source) of an [`Error`] of the kind [`Store`](crate::ErrorKind::Store):
 ///
 /// ```
 /// use std::error::Error as _;
@@ -23,9 +23,9 @@ use crate::error::{Error, ErrorKind};
 ///
 /// # For authors of stores
 ///
-/// [`new`](Self::new) takes the kind, [`io`](Self::io) finds it from an error of the operating system, and
-/// [`with_source`](Self::with_source) adds the failure below. The message and the source reach logs and support staff: neither may
-/// hold a token, a key of an account, a connection string, a statement with its values, or a part of a record.
+/// [`new`](Self::new) takes the kind, [`io`](Self::io) derives it from an operating system error, and
+/// [`with_source`](Self::with_source) adds the underlying error. Message and source reach logs and support staff: neither may
+/// contain a token, an account key, a connection string, a statement with its values, or part of a record.
 ///
 /// ```
 /// use std::error::Error as _;
@@ -51,7 +51,7 @@ use crate::error::{Error, ErrorKind};
 /// let error = to_store_error(DatabaseError::UndefinedTable);
 /// assert_eq!(error.kind(), StoreErrorKind::Missing);
 /// assert!(error.source().is_some());
-/// // Of the `Error` that the caller of the SDK gets.
+/// // From the `Error` that callers of the SDK get.
 /// assert!(envd_sdk::Error::from(to_store_error(DatabaseError::Closed)).is_retryable());
 /// ```
 #[derive(Clone, Debug)]
@@ -65,8 +65,8 @@ pub struct StoreError {
 
 /// Why a store failed, and what to do about it.
 ///
-/// A reason *passes* if the same call can succeed later without a change to the program, its settings or its rights:
-/// new tokens stay in memory until then, and the manager tries again to store them.
+/// A reason is *temporary* if the same call can succeed later without a change to the program, its settings or its permissions:
+/// until then, new tokens stay in memory, and the manager retries storing them.
 ///
 /// ```
 /// use envd_sdk::auth::{StoreError, StoreErrorKind};
@@ -87,65 +87,67 @@ pub struct StoreError {
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StoreErrorKind {
-    /// None of the other kinds, such as an error of the device or a setting of the store that does not work.
+    /// None of the other kinds, such as a device error or a store setting that does not work.
     ///
-    /// The message says what it is. Nothing tells that it passes, so it counts as one that does not.
+    /// See the message for details. Counts as permanent, because nothing indicates otherwise.
     Other,
     /// The lock was not free before the deadline: another process holds it.
     ///
-    /// Retry later. It passes, at the latest when that process ends.
+    /// Retry later. Temporary: it ends with that process at the latest.
     LockTimeout,
-    /// The stored data cannot be read: damaged, of another format, or sealed with a key that this process does not have.
+    /// The stored data cannot be read: it is damaged, has another format, or is sealed with a key that this process lacks.
     ///
-    /// It was left as it is, for another process may read it: restore it or add the key. If no process can read it, delete
-    /// it; then log in again, or copy again. It does not pass.
+    /// It is left unchanged, because another process may be able to read it: restore it or add the key. If no process can read
+    /// it, delete it; then log in again, or copy again. Permanent.
     Unreadable,
-    /// A newer version of this crate wrote what is stored.
+    /// A newer version of this crate wrote the stored data.
     ///
-    /// Update the program; do not delete what is stored. It does not pass.
+    /// Update the program; do not delete the data. Permanent.
     NewerVersion,
-    /// Other users or roles could change what is stored, or replace it.
+    /// Other users or roles could change or replace the stored data.
     ///
-    /// Check what is stored, then set owner and mode. It does not pass.
+    /// Check the data, then correct owner and mode. Permanent.
     Insecure,
-    /// This kind of store does not work on this machine, such as a file system without locks or a session without a keyring.
+    /// This kind of store does not work on this machine, for example because the file system lacks locks or the session has no
+    /// keyring.
     ///
-    /// Choose another store. It does not pass.
+    /// Choose another store. Permanent.
     Unsupported,
-    /// No space is left on the disk, or a quota is used up.
+    /// The disk is full, or a quota is used up.
     ///
-    /// Make room. It passes: disks also become free by other programs' doing.
+    /// Free some space. Temporary: other programs may free space as well.
     Full,
     /// Access is denied: a read-only directory, file system or database, another user's file, a wrong password, or a file that
-    /// another program holds for longer than a moment.
+    /// another program keeps open.
     ///
-    /// Close that program, grant the right, or choose another place. It does not pass.
+    /// Close that program, grant the permission, or choose another location. Permanent.
     Denied,
-    /// The directory or the table of the store does not exist.
+    /// The directory or table of the store does not exist.
     ///
-    /// Create it. It does not pass.
+    /// Create it. Permanent.
     Missing,
-    /// The server of the store does not answer: it is down, starting or out of connections, or the network is cut.
+    /// The store's server does not respond: it is down, starting or out of connections, or the network is interrupted.
     ///
-    /// Retry later. It passes.
+    /// Retry later. Temporary.
     Unreachable,
-    /// The record belongs to another client id or token endpoint than that of the token manager's provider. Only a manager finds it.
+    /// The record belongs to a different client id or token endpoint than the token manager's provider has. Only token managers
+    /// return this.
     ///
-    /// Correct the setting, or give the client a store or an account key of its own. The record stays, since it is another
-    /// client's session; if the provider has moved its token endpoint, delete the record and log in again. The [kind](Error::kind) is [`Config`](ErrorKind::Config).
-    /// It does not pass.
+    /// Correct the setting, or give the client its own store or account key. The record is kept, because it is another client's
+    /// session. If the provider has moved its token endpoint, delete the record and log in again. The [kind](Error::kind) is
+    /// [`Config`](ErrorKind::Config). Permanent.
     AnotherClient,
 }
 
 impl StoreErrorKind {
-    /// Whether the same call can succeed later without a change to the program, its settings or its rights.
+    /// Whether the same call can succeed later without a change to the program, its settings or its permissions.
     pub(in crate::auth) fn passes(self) -> bool {
         matches!(self, Self::LockTimeout | Self::Full | Self::Unreachable)
     }
 }
 
 impl StoreError {
-    /// A failure of a kind. The message is one clause in lower case without a full stop, and holds no secret.
+    /// Creates an error. The message is one lower-case clause without a full stop, and contains no secret.
     pub fn new(kind: StoreErrorKind, message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -155,9 +157,9 @@ impl StoreError {
         }
     }
 
-    /// Sets the failure below this one, which error reports show as well: it must hold no secret either.
+    /// Sets the underlying error. Error reports show it as well, so it must not contain secrets either.
     ///
-    /// Errors of database clients often repeat statements and their values: leave those out, or use a text of your own.
+    /// Errors of database clients often quote statements and their values: remove those, or use your own text.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.source = Some(source.into().into());
@@ -170,7 +172,7 @@ impl StoreError {
         Self::new(StoreErrorKind::LockTimeout, message)
     }
 
-    /// A failure with an error of the operating system as its source; the [`io::ErrorKind`] decides the kind.
+    /// Creates an error with an operating system error as its source. The [`io::ErrorKind`] determines the kind.
     ///
     /// ```
     /// use std::io::{Error, ErrorKind};
@@ -202,12 +204,12 @@ impl StoreError {
         Self::new(kind, message).with_source(source)
     }
 
-    /// What failed, to match on.
+    /// The kind of failure, to match on.
     pub fn kind(&self) -> StoreErrorKind {
         self.kind
     }
 
-    /// The error of a login with tokens only in memory, for a reason that does not pass.
+    /// The error of a login with its tokens only in memory, for a permanent reason.
     pub(in crate::auth) fn with_login_not_saved(self) -> Self {
         let reason = match self.kind {
             StoreErrorKind::NewerVersion => {
@@ -239,8 +241,8 @@ impl StoreError {
         }
     }
 
-    /// The id of the key that what is stored is sealed with, if this process does not have it; then
-    /// the kind is [`Unreadable`](StoreErrorKind::Unreadable). Add the key; do not delete what is stored.
+    /// The id of the key that sealed the stored data, if this process lacks that key. In that case, the kind is
+    /// [`Unreadable`](StoreErrorKind::Unreadable). Add the key; do not delete the data.
     pub fn missing_key_id(&self) -> Option<&str> {
         self.missing_key_id.as_deref()
     }
@@ -283,7 +285,7 @@ mod tests {
     fn the_kind_is_the_one_of_the_constructor_or_of_the_io_error() {
         use StoreErrorKind as Kind;
         use io::ErrorKind::*;
-        // The kind, and the I/O errors that mean it.
+        // Each kind, with the I/O errors that map to it.
         for (kind, io_kinds) in [
             (Kind::Other, &[Other, Interrupted][..]),
             (Kind::Insecure, &[]),

@@ -1,4 +1,4 @@
-//! The interface of token stores.
+//! The trait for token stores.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{Record, StoreError};
 use crate::auth::BoxFuture;
 
-/// The result of the methods of a [`TokenStore`].
+/// The result of a [`TokenStore`] method.
 ///
 /// ```
 /// use envd_sdk::auth::StoreFuture;
@@ -18,21 +18,21 @@ use crate::auth::BoxFuture;
 /// ```
 pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
-/// Keeps the tokens of accounts; implement it on whatever your processes share.
+/// Stores the tokens of accounts. Implement it for the storage that your processes share.
 ///
-/// Two rules matter most: a record is written whole or not at all, and [`swap`](Self::swap) and
-/// [`remove`](Self::remove) change nothing unless the stored version is the expected one. The record is opaque:
-/// [`Record::to_secret_json`] and [`Record::from_secret_json`] turn it into text and back. It holds live credentials,
-/// so keep it where only your application can read it.
+/// Two rules matter most: a record is replaced atomically, and [`swap`](Self::swap) and [`remove`](Self::remove) change nothing
+/// unless the stored version is the expected one. The record is opaque: [`Record::to_secret_json`] and
+/// [`Record::from_secret_json`] convert it to text and back. It contains valid credentials, so keep it where only your
+/// application can read it.
 ///
-/// Examples: a row with a version column and an advisory lock in Postgres; a value and a lock key with a time limit in
-/// Redis. [`MemoryStore`](super::MemoryStore) is the smallest implementation. The feature `fake` has a function that checks
-/// yours, `check_token_store`.
+/// Possible implementations: a row with a version column and an advisory lock in Postgres; a value and a lock key with a time
+/// limit in Redis. [`MemoryStore`](super::MemoryStore) is the smallest implementation. To test yours, use the function
+/// `check_token_store` of the feature `fake`.
 ///
 /// ```
 /// use envd_sdk::auth::{Record, StoreError, Version, Versioned};
 ///
-/// /// A row of your table, beside the key of the account.
+/// /// A row of your table, next to the key of the account.
 /// struct Row {
 ///     version: u64,
 ///     record: String,
@@ -49,12 +49,12 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 /// # let _ = (read, to_row);
 /// ```
 pub trait TokenStore: Send + Sync + 'static {
-    /// The record of an account. `None` only if there is none: what cannot be read is an error, so that it is never
+    /// Loads the record of an account. Return `None` only if there is none: unreadable data is an error, so that it is never
     /// mistaken for a user who is not logged in.
     fn load<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<Versioned>>;
 
-    /// Writes a record if the stored version is still `expected` (`None`: there is no record), and returns the new
-    /// version. `Ok(None)` means that another writer was faster and nothing was written.
+    /// Writes a record if the stored version is still `expected` (`None`: there is no record), and returns the new version.
+    /// `Ok(None)` means that another writer was faster and nothing was written.
     fn swap<'a>(
         &'a self,
         key: &'a str,
@@ -65,14 +65,15 @@ pub trait TokenStore: Send + Sync + 'static {
     /// Deletes the record if the stored version is still `expected`, and returns whether it did.
     fn remove<'a>(&'a self, key: &'a str, expected: Version) -> StoreFuture<'a, bool>;
 
-    /// Takes the lock of an account, among all processes that share the store, until the guard is dropped.
+    /// Locks an account, among all processes that share the store, until the guard is dropped.
     ///
-    /// When it is not free within `wait`: [`StoreError::lock_timeout`]. The lock must become free when its holder dies.
+    /// Fails with [`StoreError::lock_timeout`] if the lock is not free within `wait`. The lock must become free when its holder
+    /// dies.
     fn lock<'a>(&'a self, key: &'a str, wait: Duration) -> StoreFuture<'a, StoreGuard>;
 
-    /// Takes the lock, then reads the record: it is the one at the time of the lock, or a later one.
+    /// Takes the lock, then reads the record. The record must not be older than the lock.
     ///
-    /// A store behind a network combines the two in one round trip.
+    /// A networked store can combine the two in one round trip.
     fn lock_and_load<'a>(
         &'a self,
         key: &'a str,
@@ -85,73 +86,72 @@ pub trait TokenStore: Send + Sync + 'static {
         })
     }
 
-    /// Whether a lock ends only when its guard is dropped or its process dies; `false` unless implemented.
+    /// Whether a lock ends only when its guard is dropped or its process dies; defaults to `false`.
     ///
-    /// True for locks of the operating system on one machine: a free lock then proves that its last holder has finished
-    /// or exited, and a marked refresh token is sent at once. False for a lock behind a network, which can end with a
-    /// connection or a time limit while its holder runs: another process then waits before it sends a marked refresh token (see
+    /// True for operating system locks on a single machine: a free lock then proves that its last holder has finished or
+    /// exited, and a marked refresh token is sent immediately. False for locks over a network, which a lost connection or a
+    /// time limit can end while the holder runs: another process then waits before it sends a marked refresh token (see
     /// [`mark_wait`](crate::auth::Timing::mark_wait)). Wrappers forward it.
     fn lock_survives_faults(&self) -> bool {
         false
     }
 
-    /// The store in a few words, for [`TokenManager::inspect`](crate::auth::TokenManager::inspect), such as
-    /// `file /home/sam/.config/app/tokens.json`; the name of the type unless implemented.
+    /// A short description of the store, for [`TokenManager::inspect`](crate::auth::TokenManager::inspect), such as `file
+    /// /home/sam/.config/app/tokens.json`; defaults to the type name.
     ///
-    /// It is shown to support staff: name a path, a schema or a table, and no password, no connection string and no account.
+    /// Support staff see it: include a path, a schema or a table, but no password, connection string or account.
     fn describe(&self) -> String {
         std::any::type_name::<Self>().to_owned()
     }
 
-    /// Sets aside what is stored for an account if it cannot be read, so that the account can be written again;
-    /// returns whether it did. Only a logout calls it.
+    /// Sets aside the stored data of an account if it is unreadable, so that the account can be written again. Returns whether
+    /// it did. Called only by a logout.
     ///
-    /// What can be read, and what a newer version of this crate wrote, must stay as it is. A store that does not
-    /// implement it sets nothing aside.
+    /// Readable data, and data from a newer version of this crate, must be left unchanged. By default, nothing is set aside.
     fn set_aside_unreadable<'a>(&'a self, key: &'a str) -> StoreFuture<'a, bool> {
         let _ = key;
         Box::pin(async { Ok(false) })
     }
 }
 
-/// A number that a store gives to each write of a record; a different one for each.
+/// A number that a store assigns to each write of a record, never reusing one.
 ///
 /// See [`TokenStore`] for an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version(u64);
 
 impl Version {
-    /// The version of this number.
+    /// Creates a version from its number.
     pub fn new(number: u64) -> Self {
         Self(number)
     }
 
-    /// The number, to be stored beside the record.
+    /// The number, to be stored next to the record.
     pub fn number(self) -> u64 {
         self.0
     }
 }
 
-/// A record and the version under which it is stored.
+/// A record with its stored version.
 ///
 /// See [`TokenStore`] for an example.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Versioned {
-    /// The version to expect when the record is changed.
+    /// The version to expect when changing the record.
     pub version: Version,
     /// The record.
     pub record: Record,
 }
 
 impl Versioned {
-    /// Puts a record and its version together.
+    /// Combines a version and a record.
     pub fn new(version: Version, record: Record) -> Self {
         Self { version, record }
     }
 }
 
-/// Holds the lock of an account until it is dropped.
+/// Holds the lock of an account until dropped.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() {
@@ -169,7 +169,7 @@ impl Versioned {
 pub struct StoreGuard(#[allow(dead_code)] Box<dyn Send>);
 
 impl StoreGuard {
-    /// Wraps a value that frees the lock when it is dropped.
+    /// Wraps a value that releases the lock when dropped.
     pub fn new(guard: impl Send + 'static) -> Self {
         Self(Box::new(guard))
     }
@@ -181,7 +181,7 @@ impl fmt::Debug for StoreGuard {
     }
 }
 
-/// The pauses between attempts to lock: they double, with jitter, so that waiters do not try in step.
+/// The pauses between attempts to lock. They double, with jitter, so that waiters do not retry in step.
 pub(in crate::auth) struct RetryPauses {
     next: Duration,
     longest: Duration,

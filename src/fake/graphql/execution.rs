@@ -1,4 +1,4 @@
-//! Executes an operation: resolvers give the root fields, and the fields below are read from their JSON.
+//! Executes an operation: resolvers return the root fields, and nested fields are read from their JSON.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -73,7 +73,7 @@ struct ResponseBody {
     errors: Vec<Value>,
 }
 
-/// The reply to a request without a valid token (spec 5.7): an error for each of the selected root fields.
+/// The reply to a request without a valid token (spec 5.7): one error per selected root field.
 pub(super) fn unauthorized(
     document: Option<&Valid<ExecutableDocument>>,
     request: &GraphqlRequest,
@@ -98,7 +98,7 @@ struct Root<'s> {
     data: &'s ReferenceData,
     kind: OperationType,
     context: RefCell<ResolverContext<'s>>,
-    /// With the response key of the field.
+    /// Each with the response key of its field.
     problems: RefCell<Vec<(String, ErrorItem)>>,
 }
 
@@ -138,7 +138,7 @@ impl ObjectValue for Root<'_> {
     }
 }
 
-/// A value for the type that the schema expects.
+/// Converts a value to the type that the schema expects.
 fn resolve<'a>(value: Cow<'a, Value>, ty: &'a Type, data: &'a ReferenceData) -> ResolvedValue<'a> {
     let items: Box<dyn Iterator<Item = Cow<'a, Value>> + 'a> = match value {
         Cow::Owned(Value::Array(items)) if ty.is_list() => {
@@ -186,9 +186,9 @@ impl ObjectValue for Object<'_> {
                 let forms = form_names(object);
                 Cow::Owned(rules::questions_of(self.data.questions(), &forms).into())
             }
-            // The specification can be read so that the record is under `data`.
+            // The specification may be read as nesting the record under `data`.
             ("UserDetails", "data") => Cow::Borrowed(object),
-            // The records of a page, beside its edges.
+            // The records of a page, in addition to its edges.
             (_, "items") if object["edges"].is_array() => {
                 let edges = list(&object["edges"]).iter();
                 Cow::Owned(edges.map(|edge| edge["node"].clone()).collect())

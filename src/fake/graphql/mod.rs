@@ -1,4 +1,4 @@
-//! The declaration interface: validates any document against the schema and executes it on the records.
+//! The declaration interface: validates any document against the schema, and executes it on the records.
 
 mod execution;
 mod request;
@@ -22,7 +22,7 @@ pub(super) struct ResolverContext<'a> {
     pub(super) data: &'a ReferenceData,
     pub(super) records: &'a mut Records,
     pub(super) now: SystemTime,
-    /// None without a valid token.
+    /// `None` without a valid token.
     pub(super) user: Option<User>,
 }
 
@@ -50,10 +50,10 @@ impl<'a> ResolverContext<'a> {
         })
     }
 
-    /// The record of the user, without the accounts that were withdrawn.
+    /// The user's record, without withdrawn accounts.
     fn details(&self) -> Value {
         let mut details = self.holder().clone();
-        // Not by index, which would make an object of the missing record of an unknown user.
+        // Not by index, which would turn the missing record of an unknown user into an object.
         let accounts = details.get_mut("accounts");
         if let Some(accounts) = accounts.and_then(Value::as_array_mut) {
             accounts.retain(|account| {
@@ -68,7 +68,7 @@ impl<'a> ResolverContext<'a> {
         details
     }
 
-    /// Roles as the profile spells them.
+    /// Spells roles as in the profile.
     fn respell_roles(&self, holder: &mut Value) {
         let roles = holder.get_mut("roles").and_then(Value::as_array_mut);
         for role in roles.into_iter().flatten() {
@@ -81,7 +81,7 @@ impl<'a> ResolverContext<'a> {
     }
 }
 
-/// An account, and the user of the request that names it.
+/// An account, with the user of the request that names it.
 struct NamedAccount<'a> {
     pic: Option<&'a str>,
     program: &'a str,
@@ -106,7 +106,7 @@ impl<'a> NamedAccount<'a> {
         ))
     }
 
-    /// The PIC that the origin of the account's consignments must have.
+    /// The PIC required for the origin of the account's consignments.
     fn origin_pic(&self) -> Option<&'a str> {
         self.pic.filter(|_| self.program == "LPA")
     }
@@ -115,7 +115,8 @@ impl<'a> NamedAccount<'a> {
 /// Answers a POST to the endpoint.
 pub(super) fn answer(media_type: &str, body: &[u8], context: ResolverContext<'_>) -> FakeReply {
     run(media_type, body, context).unwrap_or_else(|errors| {
-        // assumed: the specification does not map errors to statuses. The hint is in a header, since the body must be the service's.
+        // assumed: the specification does not map errors to statuses. The hint is a header, because the body must match the
+        // service's.
         FakeReply::json(400, &json!({"errors": errors})).header("x-fake-hint", hint(body))
     })
 }

@@ -1,6 +1,6 @@
-//! Refusals before execution, of bodies, documents and variables that do not fit. Errors have the shape of GraphQL.NET
-//! (`guide::sources`). Its wording is kept where the specification or a client reads it: for variables (spec 7.2) and unknown
-//! fields. All else is said by the compiler.
+//! Refusals before execution, for invalid bodies, documents and variables. Errors have the format of GraphQL.NET
+//! (`guide::sources`). Its wording is used where the specification or a client depends on it: for variables (spec 7.2) and
+//! unknown fields. All other messages are the compiler's.
 
 use apollo_compiler::ast::Type;
 use apollo_compiler::executable::Operation;
@@ -35,7 +35,7 @@ impl GraphqlRequest {
             let message = "Invalid 'Content-Type' header: must be 'application/json'.";
             return Err(vec![error("INVALID_CONTENT_TYPE", None, message)]);
         }
-        // An object only: serde would also read a struct from an array.
+        // Objects only: serde would also read a struct from an array.
         let body: WireRequest = serde_json::from_slice(body)
             .and_then(|object: Map<String, Value>| serde_json::from_value(object.into()))
             .map_err(|_| {
@@ -70,7 +70,7 @@ impl GraphqlRequest {
         })
     }
 
-    /// The errors of variables with values that do not fit their types, one for each variable.
+    /// The errors of variables with invalid values, one per variable.
     pub(super) fn variable_errors(
         &self,
         schema: &Schema,
@@ -111,7 +111,7 @@ fn invalid_value(schema: &Schema, ty: &Type, value: &Value, path: &str) -> Optio
         return items
             .find_map(|(i, item)| invalid_value(schema, inner, item, &format!("{path}[{i}]")));
     }
-    // A single value stands for a list of one.
+    // A single value is coerced to a list.
     let name = ty.inner_named_type().as_str();
     let fits = match schema.types.get(name)? {
         ExtendedType::Enum(known) => value
@@ -155,7 +155,7 @@ fn invalid_value(schema: &Schema, ty: &Type, value: &Value, path: &str) -> Optio
     })
 }
 
-/// Whether a value that is not null fits a scalar of the schema.
+/// Whether a non-null value fits a scalar of the schema.
 fn fits_scalar(scalar: &str, value: &Value) -> bool {
     match scalar {
         "String" | "ID" => value.is_string(),
@@ -167,9 +167,9 @@ fn fits_scalar(scalar: &str, value: &Value) -> bool {
     }
 }
 
-/// All errors of a document that does not fit the schema.
+/// All errors of a document that does not match the schema.
 ///
-/// The structured form of the compiler's errors is not public, so names are read from its messages, where they stand in
+/// The compiler does not expose its errors in structured form, so names are taken from its messages, which quote them in
 /// backticks.
 pub(super) fn document_errors(failed: &WithErrors<ExecutableDocument>) -> Vec<Value> {
     let errors = failed.errors.iter().map(|failed| {
@@ -188,13 +188,13 @@ pub(super) fn document_errors(failed: &WithErrors<ExecutableDocument>) -> Vec<Va
             let message = format!("Field {field} of type {ty} must have a sub selection");
             error("SCALAR_LEAFS", Some("5.3.3"), &message)
         } else {
-            // Section 5 of the GraphQL specification has all rules of documents.
+            // Section 5 of the GraphQL specification has all rules for documents.
             error("VALIDATION_ERROR", Some("5"), &message)
         };
         located(error, location)
     });
     let mut errors: Vec<_> = errors.collect();
-    // The others may only follow from these: an object of which all selected fields are unknown has no selection.
+    // Other errors may only be consequences: an object with unknown fields only has no selection left.
     for first in [SYNTAX_ERROR, UNKNOWN_FIELD] {
         let is_first = |error: &Value| error["extensions"]["code"] == first;
         if errors.iter().any(is_first) {
@@ -204,8 +204,8 @@ pub(super) fn document_errors(failed: &WithErrors<ExecutableDocument>) -> Vec<Va
     errors
 }
 
-/// The field of an object type of which nothing is selected, and its type. Only the whole report names them:
-/// "`UserDetails.roles` is an object type `Role` and must select fields".
+/// The field of an object type without a selection, and its type. Only the full report names them: "`UserDetails.roles` is an
+/// object type `Role` and must select fields".
 fn without_selection(report: &str) -> Option<(&str, &str)> {
     let line = report
         .lines()
@@ -218,7 +218,7 @@ fn without_selection(report: &str) -> Option<(&str, &str)> {
 const SYNTAX_ERROR: &str = "SYNTAX_ERROR";
 const UNKNOWN_FIELD: &str = "FIELDS_ON_CORRECT_TYPE";
 
-/// An error that refuses the whole request, with the section of the GraphQL specification that has the violated rule.
+/// An error that refuses the entire request, with the section of the GraphQL specification for the violated rule.
 fn error(code: &str, rule: Option<&str>, message: &str) -> Value {
     let mut error = json!({"message": message, "extensions": {"code": code, "codes": [code]}});
     if let Some(rule) = rule {

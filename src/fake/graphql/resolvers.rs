@@ -13,7 +13,7 @@ use crate::fake::rules::{self, RuleContext};
 use crate::fake::world::Kind;
 use crate::profile::RecordNames;
 
-/// Resolves a root field of `Query`, which may stand for that of another name.
+/// Resolves a root field of `Query`, which may represent a field with another name.
 pub(super) fn query<'d>(
     field: &str,
     arguments: &Value,
@@ -38,7 +38,7 @@ fn read<'d>(
     let account = || found;
     let details = context.details();
     let records = &mut *context.records;
-    // Only users with the accreditation hRG see LPAHRG0 (spec 9.3).
+    // Only users with the accreditation hRG may view LPAHRG0 (spec 9.3).
     let sees_goats = details["accreditations"]["hRG"] == true;
     // The records of a kind that belong to a consignment.
     let related = |kind, account, is_wanted: &dyn Fn(&Value) -> bool| -> Result<Value, ErrorItem> {
@@ -77,7 +77,7 @@ fn read<'d>(
             let is_wanted = |record: &Value| record["role"] == text("role");
             related(Kind::UserMapping, account()?, &is_wanted)?
         }
-        // Without an account, those of all accounts of the user. assumed
+        // Without an account, the eDECs of all accounts of the user. assumed
         "edecs" if arguments["envdAccountId"].is_null() => list(&details["accounts"])
             .iter()
             .filter_map(|account| account["envdAccountId"].as_str())
@@ -88,12 +88,12 @@ fn read<'d>(
             .of_account(Kind::Edec, account()?)
             .cloned()
             .collect(),
-        // A field of a schema that a test set.
+        // A field from a test's own schema.
         _ => Value::Null,
     }))
 }
 
-/// Resolves a root field of `Mutation`: a result and the warnings beside it, or the problems that refuse the mutation.
+/// Resolves a root field of `Mutation`. Returns the result and its warnings, or the problems that refuse the mutation.
 pub(super) fn mutation(
     field: &str,
     arguments: &Value,
@@ -117,12 +117,12 @@ pub(super) fn mutation(
         "deleteConsignment" => (delete(Kind::Consignment)?, Vec::new()),
         "deleteTemplate" => (delete(Kind::Template)?, Vec::new()),
         "createComment" => (mutation.comment(context)?, Vec::new()),
-        // A field of a schema that a test set.
+        // A field from a test's own schema.
         _ => return Ok((Value::Null, Vec::new())),
     };
     let result = match moved {
         Some(moved) => moved.wrapped(record),
-        // The results of mutations are under `data` (spec 2.5).
+        // The results of mutations are nested under `data` (spec 2.5).
         None => json!({"data": record}),
     };
     Ok((result, warnings))
@@ -134,7 +134,7 @@ impl From<ErrorItem> for Vec<ErrorItem> {
     }
 }
 
-/// Fills in a field that is not there.
+/// Fills in a missing field.
 fn fill_in(input: &mut Value, path: &str) {
     let mut names = path.split('.');
     let field = names.try_fold(input, |field, name| match field {
@@ -151,12 +151,12 @@ struct Mutation<'a> {
     id: &'a str,
     account: NamedAccount<'a>,
     input: &'a Value,
-    /// The fields of an input that name its record.
+    /// The fields of an input that identify its record.
     names: &'a RecordNames,
 }
 
 impl Mutation<'_> {
-    /// The id or number of the record that the input updates. assumed: the default profile takes the number, too.
+    /// The id or number of the record that the input updates. assumed: the default profile also accepts the number.
     fn updated(&self) -> Option<&str> {
         let names = [self.names.id.as_deref(), self.names.number.as_deref()];
         let of_ours = ["id", "number"].into_iter();

@@ -1,4 +1,4 @@
-//! The device flow (RFC 8628). Statuses of errors are Auth0's, as at the token endpoint.
+//! The device flow (RFC 8628). Error statuses are Auth0's, as at the token endpoint.
 
 use std::time::{Duration, SystemTime};
 
@@ -8,7 +8,7 @@ use super::token_endpoint::TokenError;
 use super::{AUDIENCE, FakeProvider, Parameters, TokenFamily, error_reply};
 use crate::fake::reply::FakeReply;
 
-/// Without vowels, so that codes spell no words (section 6.1).
+/// No vowels, so that codes do not spell words (section 6.1).
 const LETTERS: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
 
 /// Auth0's defaults.
@@ -23,10 +23,10 @@ pub(super) struct DeviceGrant {
     login: TokenFamily,
     user_code: String,
     expires: SystemTime,
-    /// The time that must pass between two polls.
+    /// The minimum time between two polls.
     interval: Duration,
     last_poll: Option<SystemTime>,
-    /// Whether the user has approved it; `None` before the answer.
+    /// Whether the user has approved it; `None` before a decision.
     is_approved: Option<bool>,
 }
 
@@ -40,7 +40,7 @@ impl FakeProvider {
         if let Err(error) = self.check_client(request, now) {
             return error.into_reply(request);
         }
-        // Without an audience the token is valid only for the provider's own endpoints.
+        // Without an audience, the token is valid only for the provider's own endpoints.
         if request.get("audience").is_some_and(|to| to != AUDIENCE) {
             return error_reply(403, "access_denied", "Service not found");
         }
@@ -67,7 +67,7 @@ impl FakeProvider {
         FakeReply::json(200, &body).header("cache-control", "no-store")
     }
 
-    /// `/activate`: asks for a code. With one the user approves at once, or denies.
+    /// `/activate`: shows a form for the code. With a code, the user immediately approves, or denies.
     pub(in crate::fake) fn activate(&mut self, query: &str, now: SystemTime) -> FakeReply {
         let request = Parameters::of_query(query);
         let (status, text) = match request.get("user_code") {
@@ -85,14 +85,14 @@ impl FakeProvider {
         FakeReply::raw(status, "text/html; charset=utf-8", page)
     }
 
-    /// The user approves or denies the login with this code. An error is the reason why there is none.
+    /// Approves or denies the login with this code. An error states why there is no such login.
     pub(in crate::fake) fn answer_device(
         &mut self,
         user_code: &str,
         is_approved: bool,
         now: SystemTime,
     ) -> Result<(), &'static str> {
-        // Section 6.1: the case and the dash do not matter.
+        // Section 6.1: case and dash are ignored.
         let letters = |code: &str| -> String {
             let letters = code.chars().filter(char::is_ascii_alphanumeric);
             letters.map(|letter| letter.to_ascii_uppercase()).collect()
@@ -112,7 +112,7 @@ impl FakeProvider {
         Ok(())
     }
 
-    /// The grant of a device code at the token endpoint (sections 3.4 and 3.5).
+    /// Handles the device code grant at the token endpoint (sections 3.4 and 3.5).
     pub(super) fn poll(
         &mut self,
         request: &Parameters,

@@ -1,4 +1,5 @@
-//! The endpoints of the identity provider, without the token endpoint. `/authorize` redirects at once; only a refused logout shows a page.
+//! The endpoints of the identity provider, except the token endpoint. `/authorize` redirects immediately; only a refused logout
+//! shows a page.
 
 use std::time::SystemTime;
 
@@ -22,8 +23,8 @@ impl FakeProvider {
         }
     }
 
-    /// The address that the browser is redirected to. A request without a valid redirect address is an error, with
-    /// the reason (RFC 6749 section 4.1.2.1).
+    /// The address to which the browser is redirected. A request without a valid redirect address fails, with the reason (RFC
+    /// 6749 section 4.1.2.1).
     pub(in crate::fake) fn authorize(
         &mut self,
         query: &str,
@@ -42,7 +43,7 @@ impl FakeProvider {
         if back.scheme() != "https" && !is_local {
             return Err("redirect_uri is neither https nor http on a loopback address");
         }
-        // A request that shows no page needs a user who is already logged in (OpenID Connect Core 3.1.2.1).
+        // A request without a page requires a logged-in user (OpenID Connect Core 3.1.2.1).
         let is_silent = request.get("prompt") == Some("none");
         let outcome = check_authorization(&request).and(match self.user_of_login(&request) {
             _ if is_silent && !self.has_session => Err(("login_required", "Login required")),
@@ -103,7 +104,7 @@ impl FakeProvider {
         text
     }
 
-    /// `/oauth/revoke` (RFC 7009): 200 and an empty body, also for an unknown token.
+    /// `/oauth/revoke` (RFC 7009): always returns 200 and an empty body, even for an unknown token.
     pub(in crate::fake) fn revocation(
         &mut self,
         request: &Parameters,
@@ -121,8 +122,8 @@ impl FakeProvider {
         FakeReply::empty(200)
     }
 
-    /// `/v2/logout` (spec 5.8): ends the session in the browser and revokes no token. As at Auth0, it redirects to `returnTo` if that
-    /// is allowed, without `returnTo` to the first allowed address, and otherwise shows an error page.
+    /// `/v2/logout` (spec 5.8): ends the browser session, but revokes no token. Like Auth0, redirects to `returnTo` if allowed,
+    /// to the first allowed address if there is no `returnTo`, and otherwise shows an error page.
     pub(in crate::fake) fn logout(&mut self, query: &str) -> FakeReply {
         let request = Parameters::of_query(query);
         self.has_session = false;
@@ -159,7 +160,7 @@ impl FakeProvider {
             "id_token_signing_alg_values_supported": [ALGORITHM],
         });
         if matches!(self.client_check, ClientCheck::Assertion) {
-            // RFC 8414 section 2: required beside `private_key_jwt`.
+            // RFC 8414 section 2: required together with `private_key_jwt`.
             document["token_endpoint_auth_signing_alg_values_supported"] =
                 json!(["RS256", "PS256", "ES256", "EdDSA"]);
         }
@@ -188,7 +189,7 @@ fn check_authorization(request: &Parameters) -> Result<(), (&'static str, &'stat
         }
     }
     match request.get("audience") {
-        // Without an audience the token is valid only for the provider's own endpoints.
+        // Without an audience, the token is valid only for the provider's own endpoints.
         None | Some(AUDIENCE) => Ok(()),
         Some(_) => Err(("access_denied", "Service not found")),
     }

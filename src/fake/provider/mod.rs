@@ -1,4 +1,5 @@
-//! The identity provider: code flow with PKCE (spec 5, RFC 6749, RFC 7636), device flow (RFC 8628), with the behaviour of Auth0 (`guide::sources`).
+//! The identity provider: code flow with PKCE (spec 5, RFC 6749, RFC 7636) and device flow (RFC 8628), with the behaviour of
+//! Auth0 (`guide::sources`).
 
 mod device;
 mod endpoints;
@@ -26,16 +27,16 @@ pub(super) const AUDIENCE: &str = "https://fake.envd.example/";
 /// Auth0's default.
 const ID_TOKEN_LIFETIME: Duration = Duration::from_secs(36_000);
 
-/// Longer lifetimes are cut to a century: a calendar has room for it.
+/// Longer lifetimes are capped at a century, which a calendar can represent.
 const LONGEST: Duration = Duration::from_secs(100 * 365 * 86_400);
 
-/// How long what the provider issues is valid.
+/// The lifetimes of what the provider issues.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lifetimes {
     pub(super) access_token: Duration,
     pub(super) refresh_token: Duration,
     pub(super) code: Duration,
-    /// How long after its first use the newest used refresh token still works.
+    /// How long after its first use the most recently used refresh token keeps working.
     pub(super) refresh_overlap: Duration,
 }
 
@@ -63,7 +64,7 @@ impl Default for Lifetimes {
     }
 }
 
-/// The settings of the provider, and all that it issued.
+/// The settings of the provider, and everything it has issued.
 #[derive(Default)]
 pub(super) struct FakeProvider {
     pub(super) issuer: String,
@@ -75,9 +76,9 @@ pub(super) struct FakeProvider {
     pub(super) client_check: ClientCheck,
     /// Whether the user cancels logins.
     pub(super) denies_logins: bool,
-    /// Whether callbacks have no `iss`, against the metadata.
+    /// Whether callbacks omit `iss`, contradicting the metadata.
     pub(super) omits_iss: bool,
-    /// The addresses that logout may return to.
+    /// The addresses accepted as a return address at logout.
     pub(super) return_to: Vec<String>,
     /// The number of calls to the token endpoint.
     pub(super) token_requests: usize,
@@ -91,16 +92,16 @@ pub(super) struct FakeProvider {
     pub(super) access_tokens: HashMap<String, (TokenFamily, SystemTime)>,
     refresh_tokens: HashMap<String, RefreshToken>,
     revoked_families: HashSet<u64>,
-    /// The ids of the assertions that were accepted.
+    /// The ids of accepted assertions.
     assertions: HashSet<String>,
-    /// By family, the newest generation of which a refresh token was used.
+    /// By family, the latest generation with a used refresh token.
     used_generations: HashMap<u64, u64>,
     /// Whether a user is logged in in the browser.
     has_session: bool,
     issued: u64,
 }
 
-/// A login. All tokens that descend from it are one family, which is revoked together.
+/// A login. All tokens derived from it are one family, and are revoked together.
 #[derive(Clone)]
 pub(super) struct TokenFamily {
     family: u64,
@@ -137,7 +138,7 @@ impl FakeProvider {
         }
     }
 
-    /// The user of an access token for the service that is known and neither expired nor revoked.
+    /// The user of an access token for the service that is known, not expired and not revoked.
     pub(super) fn user_of(&self, token: &str, now: SystemTime) -> Option<User> {
         let (login, expires) = self.access_tokens.get(token)?;
         let is_valid = now < *expires && !self.revoked_families.contains(&login.family);
@@ -152,7 +153,7 @@ impl FakeProvider {
         self.access_tokens.remove(token);
     }
 
-    /// Ends every login and revokes all codes and tokens.
+    /// Ends every login, and revokes all codes and tokens.
     pub(super) fn revoke_all(&mut self) {
         self.access_tokens.clear();
         self.refresh_tokens.clear();
@@ -173,13 +174,13 @@ impl FakeProvider {
         self.issue_access_token(login, now)
     }
 
-    /// Lets this user log in from now on, who has an access token already.
+    /// Makes this user, who already has an access token, the one who logs in.
     pub(super) fn seat(&mut self, user: User, now: SystemTime) {
         self.user = user;
         drop(self.own_token(user, now));
     }
 
-    /// The access token of the fake's own clients for a user, another one once it has expired. One that was revoked stays.
+    /// The access token that the fake's own clients use for a user. Replaced once it has expired, but not after it was revoked.
     pub(super) fn own_token(&mut self, user: User, now: SystemTime) -> String {
         let known = self.own_tokens.get(&user).filter(|token| {
             let issued = self.access_tokens.get(*token);
@@ -234,7 +235,7 @@ impl FakeProvider {
     fn issue_access_token(&mut self, login: TokenFamily, now: SystemTime) -> String {
         let expires = now + self.lifetimes.access_token;
         let mut token = self.random_text("opaque");
-        // Without an audience the token is opaque.
+        // Without an audience, the token is opaque.
         if login.audience.is_some() {
             token = jwt(&json!({
                 "iss": self.issuer,
@@ -268,7 +269,7 @@ impl FakeProvider {
         self.signing.jwt(&claims)
     }
 
-    /// A new code or token.
+    /// Generates a code or token.
     fn random_text(&mut self, kind: &str) -> String {
         let (number, random) = (self.next_number(), fastrand::u64(..));
         format!("fake-{kind}-{number}-{random:016x}")
@@ -292,7 +293,7 @@ fn error_reply(status: u16, error: &str, description: &str) -> FakeReply {
     FakeReply::json(status, &body)
 }
 
-/// The parameters of a request. Of a repeated name, the first value counts.
+/// The parameters of a request. If a name is repeated, the first value is used.
 #[derive(Default)]
 pub(super) struct Parameters {
     fields: HashMap<String, String>,
@@ -309,7 +310,7 @@ impl Parameters {
         parameters
     }
 
-    /// Of a form or a JSON object: Auth0 accepts both.
+    /// Parses a form or a JSON object: Auth0 accepts both.
     pub(super) fn of_form(authorization: Option<&str>, media_type: &str, body: &[u8]) -> Self {
         let mut parameters = Self::of_query(&String::from_utf8_lossy(body));
         if media_type.contains("json") {
@@ -322,7 +323,7 @@ impl Parameters {
         parameters
     }
 
-    /// The value of a parameter, unless it is empty.
+    /// The value of a parameter, unless empty.
     fn get(&self, name: &str) -> Option<&str> {
         let value = self.fields.get(name).map(String::as_str);
         value.filter(|value| !value.is_empty())

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::fake::Fake;
 
-/// Coordinates and private values of the keys that RFC 7515 appendix A.3 and RFC 7517 appendix A.2 publish.
+/// Coordinates and private values of the keys published in RFC 7515 appendix A.3 and RFC 7517 appendix A.2.
 const KEYS: [[&str; 3]; 2] = [
     [
         "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU",
@@ -25,7 +25,7 @@ const KEYS: [[&str; 3]; 2] = [
 /// The algorithm of id tokens.
 pub(super) const ALGORITHM: &str = "ES256";
 
-/// The key that signs.
+/// The signing key.
 #[derive(Default)]
 pub(in crate::fake) struct Signing {
     rotations: usize,
@@ -40,7 +40,7 @@ impl Signing {
         KEYS[self.rotations % KEYS.len()]
     }
 
-    /// The JWK Set (RFC 7517 section 5). Only the current key is in it.
+    /// The JWK Set (RFC 7517 section 5), with the current key only.
     pub(super) fn public_keys(&self) -> Value {
         let [x, y, _] = self.members();
         let key = json!({
@@ -71,8 +71,8 @@ impl Signing {
 }
 
 impl Fake {
-    /// Replaces the key that signs id tokens, as providers do now and then: tokens that are issued from now on have another
-    /// key id, and [`jwks_uri`](Self::jwks_uri) serves the new key alone.
+    /// Replaces the key that signs id tokens, as providers do from time to time. New tokens have a different key id, and
+    /// [`jwks_uri`](Self::jwks_uri) serves only the new key.
     pub fn rotate_signing_key(&self) {
         self.state.parts().provider.signing.rotations += 1;
     }

@@ -1,5 +1,5 @@
-//! The token endpoint (spec 5.3 to 5.5, RFC 8628), and how the client must authenticate at the provider (RFC 6749 section 2.3).
-//! Errors have Auth0's statuses: 403 where RFC 6749 says 400.
+//! The token endpoint (spec 5.3 to 5.5, RFC 8628), and the authentication of the client (RFC 6749 section 2.3). Errors have
+//! Auth0's statuses: 403 where RFC 6749 specifies 400.
 
 use std::time::SystemTime;
 
@@ -97,10 +97,10 @@ impl FakeProvider {
                 refresh.first_use = Some(now);
                 *newest = generation.max(*newest);
             }
-            // Auth0's overlap: only for the token before the current one, and only for a while.
+            // Auth0's overlap: only for the previous token, and only for a limited time.
             Some(first)
                 if generation == *newest && now < first + self.lifetimes.refresh_overlap => {}
-            // Two clients have the token: revoke the whole family.
+            // Two clients have the token, so revoke the entire family.
             Some(_) => {
                 self.revoked_families.insert(login.family);
             }
@@ -112,7 +112,7 @@ impl FakeProvider {
     }
 }
 
-/// Whether a verifier matches its challenge (RFC 7636 section 4.6). The library cannot hash a verifier of a forbidden length
+/// Whether a verifier matches its challenge (RFC 7636 section 4.6). The library cannot hash a verifier with an invalid length
 /// (section 4.1).
 fn matches(verifier: &str, challenge: &str) -> bool {
     let is_valid = (43..=128).contains(&verifier.len());
@@ -125,14 +125,14 @@ fn matches(verifier: &str, challenge: &str) -> bool {
 /// In seconds, as at Auth0.
 const LONGEST_ASSERTION: u64 = 300;
 
-/// The checks of the provider.
+/// How the provider checks the client.
 #[derive(Clone, Debug, Default)]
 pub(in crate::fake) enum ClientCheck {
-    /// The id alone.
+    /// The client id only.
     #[default]
     Id,
     Secret(Secret),
-    /// Header, claims and single use of an assertion. Not its signature, as there is no key.
+    /// The header, claims and single use of an assertion, but not its signature, because there is no key.
     Assertion,
 }
 
@@ -152,7 +152,7 @@ const fn invalid_client(description: &'static str) -> TokenError {
 }
 
 impl FakeProvider {
-    /// Checks who sent a request. The value of its `authorization` header comes first.
+    /// Authenticates the sender of a request. The `authorization` header takes precedence.
     pub(super) fn check_client(
         &mut self,
         request: &Parameters,
@@ -174,7 +174,7 @@ impl FakeProvider {
         let basic_id = basic.as_ref().map(|(id, _)| id.as_str());
         let ids = [basic_id, request.get("client_id")];
         let is_foreign = ids.iter().flatten().any(|id| *id != CLIENT_ID);
-        // An assertion names the client (RFC 7521 section 4.2).
+        // An assertion identifies the client (RFC 7521 section 4.2).
         let is_nameless = ids.iter().flatten().count() == 0 && assertion.is_none();
         if is_foreign || is_nameless {
             return Err(invalid_client("client_id is not fake-client"));

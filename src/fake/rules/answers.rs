@@ -1,5 +1,5 @@
-//! Which questions apply to an input: forms, parents, triggers and rows (spec 2.6); and whether the answers to them are valid
-//! (spec 2.4, 2.6 and 7.2).
+//! Determines which questions apply to an input (forms, parents, triggers and rows; spec 2.6), and whether the answers to them
+//! are valid (spec 2.4, 2.6 and 7.2).
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -14,8 +14,8 @@ use crate::fake::records::list;
 /// The questions that LPAG3 no longer has (spec 2.6, 9.4).
 const NOT_OF_LPAG3: [&str; 3] = ["23", "24", "87"];
 
-/// The tree with its effective forms: a child that names none has those of its parent (assumed), and some questions never
-/// belong to LPAG3.
+/// The tree with effective forms: a child without forms has those of its parent (assumed), and some questions never belong to
+/// LPAG3.
 pub(in crate::fake) fn with_forms(questions: &[Value], of_parent: &[Value]) -> Vec<Value> {
     let with_forms = questions.iter().map(|question| {
         let mut question = question.clone();
@@ -53,7 +53,7 @@ fn is_on_forms(question: &Value, forms: &Value) -> bool {
     of_question.any(|form| list(forms).contains(form))
 }
 
-/// Whether the child questions are answered row by row.
+/// Whether the child questions are answered per row.
 fn is_repeatable(question: &Value) -> bool {
     question["type"] == "REPEATABLE"
 }
@@ -61,12 +61,12 @@ fn is_repeatable(question: &Value) -> bool {
 /// A question and its ancestors, outermost first.
 type QuestionPath<'a> = Vec<&'a Value>;
 
-/// The questions of some forms, with the answers given to them.
+/// The questions of some forms, with their answers.
 pub(super) struct Applicability<'a> {
     forms: &'a Value,
-    /// By the id of the question: row and value of each answer.
+    /// Row and value of each answer, by question id.
     answers: HashMap<&'a str, Vec<(Option<i64>, &'a str)>>,
-    /// By the id of the question, for triggers that name a question elsewhere in the tree.
+    /// Paths by question id, for triggers that refer to a question elsewhere in the tree.
     paths: HashMap<&'a str, Vec<QuestionPath<'a>>>,
 }
 
@@ -98,7 +98,7 @@ impl<'a> Applicability<'a> {
         }
     }
 
-    /// Calls `visit` with each question that applies, in the order of the tree, with its row and its answers.
+    /// Calls `visit` with each applicable question in tree order, with its row and its answers.
     pub(super) fn for_each(
         &self,
         questions: &'a [Value],
@@ -131,8 +131,8 @@ impl<'a> Applicability<'a> {
         }
     }
 
-    /// The rows of all answers to questions below this one. Answers without an index, as in the samples (spec 2.4), make a
-    /// row too. assumed
+    /// The rows of all answers to questions below this one. Answers without an index, as in the samples (spec 2.4), form a row
+    /// too. assumed
     fn rows_below(&self, question: &Value) -> BTreeSet<Option<i64>> {
         let mut rows = BTreeSet::new();
         let on_forms = |q: &&Value| is_on_forms(q, self.forms);
@@ -144,8 +144,8 @@ impl<'a> Applicability<'a> {
         rows
     }
 
-    /// Whether the last question of a path applies: all its ancestors do, and its triggers are met. `evaluating` holds the
-    /// questions that are being evaluated, so in a cycle of triggers no question applies.
+    /// Whether the last question of a path applies: all its ancestors apply, and its triggers are met. `evaluating` has the
+    /// questions under evaluation, so that no question in a trigger cycle applies.
     fn applies(
         &self,
         path: &[&'a Value],
@@ -169,7 +169,7 @@ impl<'a> Applicability<'a> {
             && if triggers.is_empty() {
                 ancestors.is_empty() || self.shows_children(ancestors, row)
             } else {
-                // Values for one question are alternatives; all questions must agree. assumed
+                // Several values for one question are alternatives; the triggers of all questions must be met. assumed
                 triggers.iter().all(|trigger| {
                     let source = &trigger["questionId"];
                     let given = self.applicable_answers(source, path, row, evaluating);
@@ -177,7 +177,7 @@ impl<'a> Applicability<'a> {
                         .iter()
                         .filter(|other| other["questionId"] == *source)
                         .filter_map(|other| other["value"].as_str())
-                        // An empty text is no answer.
+                        // An empty string does not count as an answer.
                         .any(|wanted| !wanted.is_empty() && given.contains(&wanted))
                 })
             };
@@ -185,7 +185,7 @@ impl<'a> Applicability<'a> {
         applies
     }
 
-    /// Whether the row exists below the last question of a path: a nested REPEATABLE has only the rows with an answer.
+    /// Whether the row exists below the last question of a path: a nested REPEATABLE only has rows with an answer.
     fn has_row(&self, path: &[&'a Value], row: Option<i64>) -> bool {
         match path.split_last() {
             Some((inner, ancestors)) if is_repeatable(inner) && repeatable(ancestors).is_some() => {
@@ -195,19 +195,19 @@ impl<'a> Applicability<'a> {
         }
     }
 
-    /// Whether children without triggers apply: their parent, last of its path, has an answer or cannot have one.
+    /// Whether children without triggers apply: their parent (the last in its path) has an answer or cannot have one.
     fn shows_children(&self, parent: &[&'a Value], row: Option<i64>) -> bool {
         let values = self.values(parent, row);
         match parent.last().and_then(|parent| parent["type"].as_str()) {
             Some("DISPLAY" | "REPEATABLE") => true,
-            // Answered with an empty text (public).
+            // May be answered with an empty string (public).
             Some("MULTIPLE_CHOICE") => !values.is_empty(),
             _ => values.iter().any(|v| !v.is_empty()),
         }
     }
 
-    /// The answers to a question for a trigger at a path: those of its row if there are any, else those outside of its rows.
-    /// Answers to a question that does not apply do not count. assumed
+    /// The answers to a question for a trigger at a path: those in its row if there are any, otherwise those outside its rows.
+    /// Answers to questions that do not apply are ignored. assumed
     fn applicable_answers(
         &self,
         id: &Value,
@@ -241,7 +241,7 @@ impl<'a> Applicability<'a> {
         if in_row.is_empty() { elsewhere } else { in_row }
     }
 
-    /// The answers to the last question of a path: in a row, or, outside of rows, whatever their index.
+    /// The answers to the last question of a path: in a row, or with any index for questions outside rows.
     fn values(&self, path: &[&'a Value], row: Option<i64>) -> Vec<&'a str> {
         let Some((question, ancestors)) = path.split_last() else {
             return Vec::new();
@@ -254,12 +254,12 @@ impl<'a> Applicability<'a> {
     }
 }
 
-/// The outermost REPEATABLE question among these; the questions below belong to its rows.
+/// The outermost REPEATABLE question among these. The questions below belong to its rows.
 fn repeatable<'a>(ancestors: &[&'a Value]) -> Option<&'a Value> {
     ancestors.iter().copied().find(|q| is_repeatable(q))
 }
 
-/// The choices of a list with commas: as many of the texts between commas together as make an acceptable answer, or one. assumed
+/// Splits a comma-separated list into choices: joins as many parts as form an acceptable answer, or takes one. assumed
 pub(super) fn chosen<'a>(answer: &'a str, question: &Value) -> Vec<&'a str> {
     let acceptable = list(&question["acceptableAnswers"]).iter();
     let acceptable: Vec<&str> = acceptable.filter_map(|it| it["value"].as_str()).collect();
@@ -272,7 +272,7 @@ pub(super) fn chosen<'a>(answer: &'a str, question: &Value) -> Vec<&'a str> {
         let part = |end: usize| list.get(..end).unwrap_or(list).trim();
         let fits = |end: &&usize| acceptable.contains(&part(**end));
         let end = ends.iter().rev().find(fits).or(ends.first());
-        // OK because a list ends, if not at a comma.
+        // OK because a list that does not end at a comma ends at its length.
         let end = end.copied().unwrap_or(list.len());
         chosen.push(part(end));
         rest = list.get(end + 1..);
@@ -280,7 +280,7 @@ pub(super) fn chosen<'a>(answer: &'a str, question: &Value) -> Vec<&'a str> {
     chosen
 }
 
-/// The problems of all questions that apply, in the order of the tree and of the rows.
+/// The problems of all applicable questions, in tree and row order.
 pub(super) fn problems(input: &Value, context: &RuleContext<'_>) -> Vec<ErrorItem> {
     let applicability = Applicability::new(input, context.questions);
     let rangeland_goats = form_names(input).contains(&"LPAHRG0");
@@ -299,8 +299,8 @@ pub(super) fn problems(input: &Value, context: &RuleContext<'_>) -> Vec<ErrorIte
     problems
 }
 
-/// Rangeland goats need the answer Yes to question 185 (spec 2.6), whether or not the list has it. assumed: a draft without an
-/// answer is saved.
+/// Rangeland goats require the answer Yes to question 185 (spec 2.6), whether or not the list has it. assumed: a draft without
+/// an answer is saved.
 fn question_185(input: &Value) -> Option<ErrorItem> {
     let answers = list(&input["answers"]).iter();
     let given = answers.filter(|answer| answer["questionId"] == "185");
@@ -328,7 +328,7 @@ fn answer_problems(
 ) -> Vec<ErrorItem> {
     let kind = question["type"].as_str().unwrap_or_default();
     let id = question["id"].as_str().unwrap_or_default();
-    // These types have no answer of their own (spec 2.6, and public). The validators of all others count, also of unknown types.
+    // These types have no answer of their own (spec 2.6, and public). Validators apply to all others, including unknown types.
     if id.is_empty() || matches!(kind, "REPEATABLE" | "DISPLAY") {
         return Vec::new();
     }
@@ -337,7 +337,7 @@ fn answer_problems(
         None => format!("answers.{id}"),
     };
     let validators = list(&question["validators"]);
-    // An empty text is no answer.
+    // An empty string does not count as an answer.
     let given: Vec<&str> = given.iter().copied().filter(|v| !v.is_empty()).collect();
     let mut problems = Vec::new();
     let required = validators.iter().any(|rule| rule["type"] == "required");
@@ -374,7 +374,7 @@ fn outside_choices(question: &Value, code: &str, value: &str) -> Option<ErrorIte
         .filter_map(|choice| choice["value"].as_str())
         .collect();
     let kind = question["type"].as_str().unwrap_or_default();
-    // The specification has acceptable answers for choices (2.4, 2.6), and an unknown type may be one.
+    // In the specification, only choices have acceptable answers (2.4, 2.6), and an unknown type may be a choice.
     if let "STRING" | "NUMBER" | "BOOLEAN" | "DATE" | "DATE_TIME" | "DATE_MONTH" | "IMAGE" = kind {
         return None;
     }
@@ -391,7 +391,7 @@ fn outside_choices(question: &Value, code: &str, value: &str) -> Option<ErrorIte
     })
 }
 
-/// The first day of a day (perhaps with a time), a month or a year; all three were seen as answers (public).
+/// The first day of a date (optionally with a time), a month or a year; all three have been seen as answers (public).
 fn first_day(value: &str) -> Option<NaiveDate> {
     let day = match value.len() {
         4 => format!("{value}-01-01"),

@@ -60,7 +60,7 @@ pub(super) fn of_consignment(input: &Value, account_pic: Option<&str>) -> Vec<Er
     problems
 }
 
-/// The problems of all parties. Those in `pic_required` must have a PIC.
+/// The problems of all parties. The parties in `pic_required` must have a PIC.
 pub(super) fn of_parties(input: &Value, pic_required: &[&str]) -> Vec<ErrorItem> {
     let mut problems = Vec::new();
     for name in PARTIES {
@@ -83,7 +83,7 @@ fn foreign_origin(pic: &Value, account_pic: Option<&str>) -> Option<ErrorItem> {
         .then(|| ErrorItem::field("consignorPic", format!("{pic} is not associated with user")))
 }
 
-/// Checks the text fields of an object that are present. Their codes begin with the prefix.
+/// Checks those text fields of an object that are present. Their codes start with the prefix.
 fn check(
     object: &Value,
     prefix: &str,
@@ -151,7 +151,8 @@ fn is_email(text: &str) -> bool {
             .all(|label| !label.is_empty() && !label.starts_with('-') && !label.ends_with('-'))
 }
 
-/// Six to fifteen digits (131114 is an Australian number), at least seven after a plus, with the usual separators. assumed
+/// Six to fifteen digits (131114 is a valid Australian number), at least seven after a plus sign, with the usual separators.
+/// assumed
 fn is_phone(text: &str) -> bool {
     let (rest, least) = match text.strip_prefix('+') {
         Some(international) => (international, 7),
@@ -166,7 +167,7 @@ fn is_phone(text: &str) -> bool {
 
 /// Base64 (RFC 4648 section 4; spec 2.3).
 fn is_signature(text: &str) -> bool {
-    // Whether the unused bits of the last digit must be zero is not stated.
+    // The specification does not state whether the unused bits of the last digit must be zero.
     const LENIENT: GeneralPurpose =
         GeneralPurpose::new(&STANDARD, PAD.with_decode_allow_trailing_bits(true));
     LENIENT.decode(text).is_ok()

@@ -1,6 +1,6 @@
 //! A second implementation of the rules of spec 2 and 7, on the wire JSON.
 //!
-//! It shares no code with the validator or the typed model: where the two differ, one of them has a bug.
+//! It shares no code with the validator or the typed model: if the two differ, one of them has a bug.
 
 mod answers;
 mod fields;
@@ -13,7 +13,7 @@ use super::problem::ErrorItem;
 use super::records::list;
 use crate::profile::FurtherForm;
 
-/// Data that the rules need beside the input.
+/// The data that the rules need in addition to the input.
 pub(super) struct RuleContext<'a> {
     pub(super) today: NaiveDate,
     /// The PIC of the account, if it is of the type LPA.
@@ -21,7 +21,7 @@ pub(super) struct RuleContext<'a> {
     /// The flags of the user (spec 2.8).
     pub(super) accreditations: &'a Value,
     pub(super) questions: &'a [Value],
-    /// The current forms of the record, which may stay.
+    /// The current forms of the record, which may remain.
     pub(super) kept_forms: &'a [Value],
     /// Forms that the profile adds.
     pub(super) further: &'a [FurtherForm],
@@ -35,7 +35,7 @@ pub(super) fn consignment(input: &Value, context: &RuleContext<'_>) -> Vec<Error
     problems
 }
 
-/// All problems of a template: of its parties, and of the mix of its forms.
+/// All problems of a template: those of its parties, and a mix of species.
 pub(super) fn template(input: &Value) -> Vec<ErrorItem> {
     let mut problems: Vec<_> = mixed_species(input, &[]).into_iter().collect();
     problems.extend(fields::of_parties(input, &[]));
@@ -78,7 +78,7 @@ pub(super) fn serial_prefix(form: &str) -> &'static str {
 fn form_problems(input: &Value, context: &RuleContext<'_>) -> Vec<ErrorItem> {
     let mut problems = Vec::new();
     if form_names(input).is_empty() {
-        // The species follows from the forms, so it is missing too (spec 7.2, row 3).
+        // The forms imply the species, so it is missing too (spec 7.2, row 3).
         problems.push(ErrorItem::field(
             "species",
             "invalid type, expected String but got Null",
@@ -95,8 +95,8 @@ fn form_problems(input: &Value, context: &RuleContext<'_>) -> Vec<ErrorItem> {
     problems
 }
 
-/// A user creates only forms of programs that they are accredited for (spec 1.3). A missing flag counts against LPAHRG0 only
-/// (spec 2.8, 9.3). assumed: the texts
+/// Users may create only forms of programs for which they are accredited (spec 1.3). A missing flag only affects LPAHRG0 (spec
+/// 2.8, 9.3). assumed: the texts
 fn not_accredited(input: &Value, accreditations: &Value) -> Vec<ErrorItem> {
     let lacks = |name: &str| accreditations[name] == false;
     let denied = |form: &str| match form {
@@ -130,7 +130,7 @@ fn mixed_species(input: &Value, further: &[FurtherForm]) -> Option<ErrorItem> {
         .then(|| ErrorItem::bad_request("", "The programs are linked to more than one species."))
 }
 
-/// Spec 9: LPAG2 until 2024-11-18, LPAG3 after it, LPAHRG0 from 2024-10-01 on.
+/// Spec 9: LPAG2 until 2024-11-18, LPAG3 afterwards, LPAHRG0 from 2024-10-01.
 fn out_of_date(input: &Value, today: NaiveDate, kept: &[Value]) -> Vec<ErrorItem> {
     let from =
         |year, month, day| NaiveDate::from_ymd_opt(year, month, day).is_some_and(|d| today >= d);
@@ -148,7 +148,7 @@ fn out_of_date(input: &Value, today: NaiveDate, kept: &[Value]) -> Vec<ErrorItem
         .collect()
 }
 
-/// The days of forms that the profile adds. assumed: the text
+/// The date limits of forms that the profile adds. assumed: the text
 fn further_out_of_date(input: &Value, context: &RuleContext<'_>) -> Vec<ErrorItem> {
     let (names, today) = (form_names(input), context.today.to_string());
     let is_new = |form: &&FurtherForm| {
@@ -164,7 +164,7 @@ fn further_out_of_date(input: &Value, context: &RuleContext<'_>) -> Vec<ErrorIte
         .collect()
 }
 
-/// Each form once.
+/// The names of all forms, without duplicates.
 fn form_names(input: &Value) -> Vec<&str> {
     let mut names = Vec::new();
     for name in list(&input["forms"]).iter().filter_map(Value::as_str) {

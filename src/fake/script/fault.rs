@@ -1,4 +1,4 @@
-//! Faults of one reply.
+//! Faults of a single reply.
 
 use std::time::Duration;
 
@@ -11,11 +11,11 @@ use crate::fake::problem::ErrorItem;
 use crate::fake::reply::{Delivery, FakeReply};
 use crate::transport::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 
-/// A fault of one reply, at the server or on the network.
+/// A fault of a single reply, at the server or in the network.
 ///
-/// A fault either replaces the reply and prevents the request from being processed ([`status`](Self::status),
-/// [`html`](Self::html), [`garbage`](Self::garbage), [`dropped_before`](Self::dropped_before)), or changes the reply of a
-/// processed request. With [`processed`](Self::processed) a replaced reply hides a change that was made.
+/// A fault either replaces the reply and prevents processing of the request ([`status`](Self::status), [`html`](Self::html),
+/// [`garbage`](Self::garbage), [`dropped_before`](Self::dropped_before)), or modifies the reply to a processed request. With
+/// [`processed`](Self::processed), the request is processed although its reply is replaced.
 ///
 /// ```
 /// # equipment::example(async {
@@ -29,7 +29,7 @@ use crate::transport::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 /// assert!(client.user_details().await.is_ok());
 /// assert_eq!(fake.requests().len(), 3);
 ///
-/// // A query is sent again. A change is not: the service may have carried it out before its 503.
+/// // A query is retried. A change is not: the service may have carried it out before its 503.
 /// fake.on_operation("CopyConsignment")
 ///     .fault(Fault::status(503).header("retry-after", "0"));
 /// let account = client.account(fake.account_id());
@@ -41,9 +41,9 @@ use crate::transport::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 #[must_use]
 pub struct Fault {
     processed: bool,
-    /// Processed after this number of further requests instead.
+    /// Process the request only after this number of further requests.
     pub(in crate::fake) late: Option<usize>,
-    /// In place of the real reply.
+    /// Replaces the real reply.
     reply: Option<FakeReply>,
     headers: Vec<(String, String)>,
     edit: Option<ReplyEdit>,
@@ -57,7 +57,7 @@ enum ReplyEdit {
 }
 
 impl Fault {
-    /// The real reply, unchanged: for a step between faults.
+    /// The real reply, unchanged. Use it as a step between faults.
     pub fn none() -> Self {
         Self {
             processed: true,
@@ -78,7 +78,7 @@ impl Fault {
     ///
     /// # Panics
     ///
-    /// When the status is out of this range.
+    /// If the status is out of this range.
     #[track_caller]
     pub fn status(status: u16) -> Self {
         Self {
@@ -88,7 +88,7 @@ impl Fault {
         }
     }
 
-    /// An HTML page with this HTTP status, as from a gateway.
+    /// An HTML page with this HTTP status, as sent by gateways.
     ///
     /// # Panics
     ///
@@ -100,54 +100,55 @@ impl Fault {
         Self::status(status).body("text/html; charset=utf-8", page)
     }
 
-    /// HTTP 200 with the media type of JSON and a body that is not even UTF-8.
+    /// HTTP 200 with the JSON media type and a body that is not even UTF-8.
     pub fn garbage() -> Self {
         let bytes: &[u8] = b"\x00\xff\xfe{\"data\": ]\x80";
         Self::status(200).body("application/json", bytes)
     }
 
     /// HTTP 200 with the message "Internal server error" for a root field of the operation, such as `createOrSaveConsignment`,
-    /// and without data (spec 7.2). With [`processed`](Self::processed) the change is made nevertheless.
+    /// and without data (spec 7.2). With [`processed`](Self::processed), the change is carried out anyway.
     pub fn internal_server_error(field: &str) -> Self {
         let error = ErrorItem::not_found().to_json(field);
         Self::status(200).json(json!({"data": {field: null}, "errors": [error]}))
     }
 
-    /// The connection is closed before the request is processed; there is no reply.
+    /// Closes the connection without a reply, before the request is processed.
     pub fn dropped_before() -> Self {
         Self::status(200).with(|it| it.delivery.is_dropped = true)
     }
 
-    /// The request is processed, then the connection is closed; there is no reply.
+    /// Processes the request, then closes the connection without a reply.
     pub fn dropped_after() -> Self {
         Self::dropped_before().processed()
     }
 
-    /// The real reply, but its body ends after this many bytes. As HTTP it is complete.
+    /// The real reply with its body shortened to this many bytes. As an HTTP message it is complete.
     pub fn truncated(bytes: usize) -> Self {
         Self::none().with(|it| it.edit = Some(ReplyEdit::Truncate(bytes)))
     }
 
-    /// The connection is closed after this many bytes of the body, while the content length announces more.
+    /// Closes the connection after this many bytes of the body, although the content length announces more.
     pub fn cut(bytes: usize) -> Self {
         Self::none().with(|it| it.delivery.cut = Some(bytes))
     }
 
-    /// The body comes in pieces of this many bytes, each after a pause on the fake's clock.
+    /// Sends the body in chunks of this many bytes, each after a pause on the fake's clock.
     pub fn slow(bytes: usize, pause: Duration) -> Self {
         Self::none().with(|it| it.delivery.slow = Some((bytes.max(1), pause)))
     }
 
-    /// The real reply, after this time on the fake's clock.
+    /// Sends the real reply after this time on the fake's clock.
     pub fn latency(time: Duration) -> Self {
         Self::none().with(|it| it.delivery.delay = time)
     }
 
-    /// The real reply with another value at a JSON pointer (RFC 6901): for example one bad element in a list, at `/data/consignments/edges/3/node`. A pointer to no value changes nothing.
+    /// The real reply with a different value at a JSON pointer (RFC 6901), for example one invalid element of a list, at
+    /// `/data/consignments/edges/3/node`. Has no effect if the pointer refers to no value.
     ///
     /// # Panics
     ///
-    /// When the value cannot be serialized as JSON.
+    /// If the value cannot be serialized as JSON.
     #[track_caller]
     pub fn replaced(pointer: impl Into<String>, value: impl Serialize) -> Self {
         let edit = ReplyEdit::Replace(pointer.into(), json(value));
@@ -158,7 +159,7 @@ impl Fault {
     ///
     /// # Panics
     ///
-    /// When the name or the value is invalid.
+    /// If the name or the value is invalid.
     #[track_caller]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         let (name, value) = (name.into(), value.into());
@@ -167,11 +168,11 @@ impl Fault {
         self
     }
 
-    /// Sets the body of a reply that replaces the real one.
+    /// Sets the body of a replacement reply.
     ///
     /// # Panics
     ///
-    /// When the media type is not a valid header value.
+    /// If the media type is not a valid header value.
     #[track_caller]
     pub fn body(mut self, media_type: impl Into<String>, body: impl Into<Vec<u8>>) -> Self {
         let media_type = media_type.into();
@@ -182,25 +183,26 @@ impl Fault {
         self
     }
 
-    /// Sets a JSON body of a reply that replaces the real one.
+    /// Sets the JSON body of a replacement reply.
     ///
     /// # Panics
     ///
-    /// When the value cannot be serialized as JSON.
+    /// If the value cannot be serialized as JSON.
     #[track_caller]
     pub fn json(self, body: impl Serialize) -> Self {
         self.body("application/json", json(body).to_string())
     }
 
-    /// The request is processed, but its reply is replaced.
+    /// Processes the request, but still replaces its reply.
     pub fn processed(mut self) -> Self {
         self.processed = true;
         self.late = None;
         self
     }
 
-    /// The reply is replaced, and the request is processed later: after this number of further requests to the declaration
-    /// interface, or with [`Levers::process_late_requests`](crate::fake::levers::Levers::process_late_requests). With 0 it is processed at once.
+    /// Replaces the reply, and processes the request later: after this number of further requests to the declaration interface,
+    /// or with [`Levers::process_late_requests`](crate::fake::levers::Levers::process_late_requests). With 0, it is processed
+    /// immediately.
     ///
     /// ```
     /// # equipment::example(async {
@@ -220,7 +222,7 @@ impl Fault {
     ///
     /// # Panics
     ///
-    /// When the fault changes the real reply, which does not exist yet, instead of replacing it.
+    /// If the fault modifies the real reply, which does not exist yet, instead of replacing it.
     #[track_caller]
     pub fn processed_after(mut self, requests: usize) -> Self {
         assert!(
@@ -232,7 +234,7 @@ impl Fault {
         self
     }
 
-    /// Changes or replaces the reply that `serve` makes.
+    /// Modifies or replaces the reply from `serve`.
     pub(in crate::fake) fn apply(&self, serve: impl FnOnce() -> FakeReply) -> FakeReply {
         let real = self.processed.then(serve);
         let reply = self.reply.clone().or(real);
@@ -243,7 +245,7 @@ impl Fault {
             None => {}
         }
         reply.headers.extend(self.headers.iter().cloned());
-        // The reply of a script has its own, which a fault around it keeps.
+        // A scripted reply has its own delivery, which a surrounding fault preserves.
         if self.delivery != Delivery::default() {
             reply.delivery = self.delivery.clone();
         }
@@ -251,7 +253,7 @@ impl Fault {
     }
 }
 
-/// A status that a test gives.
+/// Checks a status from a test.
 #[track_caller]
 pub(in crate::fake) fn checked_status(status: u16) -> u16 {
     assert!(
@@ -261,7 +263,7 @@ pub(in crate::fake) fn checked_status(status: u16) -> u16 {
     status
 }
 
-/// A header that a test gives.
+/// Checks a header from a test.
 #[track_caller]
 pub(in crate::fake) fn checked_header(name: &str, value: &str) -> (HeaderName, HeaderValue) {
     let header = HeaderName::from_bytes(name.as_bytes())
@@ -270,7 +272,7 @@ pub(in crate::fake) fn checked_header(name: &str, value: &str) -> (HeaderName, H
     header.unwrap_or_else(|| panic!("invalid header {name}, or invalid value of it"))
 }
 
-/// Serializes a value that a test gives.
+/// Serializes a value from a test.
 #[track_caller]
 pub(in crate::fake) fn json(value: impl Serialize) -> Value {
     match serde_json::to_value(value) {

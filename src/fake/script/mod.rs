@@ -1,7 +1,7 @@
-//! Scripts of a test (faults, replies, expectations), and the requests that the fake received.
+//! The scripts of a test (faults, replies, expectations), and the requests that the fake received.
 //!
-//! A script is a queue of steps for one operation or one path. Each call takes the next step; without a step the fake
-//! answers as it does without a script.
+//! A script is a queue of steps for one operation or one path. Each call takes the next step; without a step, the fake answers
+//! as usual.
 
 mod fault;
 mod received;
@@ -25,8 +25,8 @@ use super::problem::ErrorItem;
 use super::reference_data::root_fields;
 use crate::graphql::{OperationDocument, TypedOperation};
 
-/// A script for the calls of one operation, or to one path. Calls take the steps in the order in which they were added;
-/// without a step the fake answers as usual.
+/// A script for the calls of one operation, or to one path. Calls take the steps in the order in which they were added; without
+/// a step, the fake answers as usual.
 ///
 /// ```
 /// # equipment::example(async {
@@ -47,13 +47,13 @@ use crate::graphql::{OperationDocument, TypedOperation};
 pub struct On<'f> {
     fake: &'f Fake,
     target: ScriptTarget,
-    /// Reads data as the type of the operation, where it is known.
+    /// Checks data against the type of the operation, if known.
     check: fn(&Value) -> Result<(), String>,
 }
 
 impl Fake {
-    /// Scripts an operation by its type. An operation of your own need not fit the fake's schema; with `graphql_client`'s derive
-    /// it needs `variables_derives = "Default"`, or a script by [its name](Self::on_own_operation).
+    /// Scripts an operation, identified by its type. Your own operations need not match the fake's schema. With the derive of
+    /// `graphql_client`, they need `variables_derives = "Default"`, or a script by [name](Self::on_own_operation).
     #[must_use]
     pub fn on<Q>(&self) -> On<'_>
     where
@@ -65,13 +65,12 @@ impl Fake {
         }
     }
 
-    /// Scripts an operation of this crate by its name, or all operations with this root field of the fake's schema. The case
-    /// does not matter. Script other operations with [`on`](Self::on) or
-    /// [`on_own_operation`](Self::on_own_operation).
+    /// Scripts an operation of this crate by name, or all operations with this root field of the fake's schema. Ignores case.
+    /// To script other operations, use [`on`](Self::on) or [`on_own_operation`](Self::on_own_operation).
     ///
     /// # Panics
     ///
-    /// When the name is unknown, since a misspelt script would never be used. The message lists the known names.
+    /// If the name is unknown, because a misspelt script would never be used. The message lists the known names.
     #[track_caller]
     pub fn on_operation(&self, name: impl Into<String>) -> On<'_> {
         let name = name.into();
@@ -88,7 +87,7 @@ impl Fake {
         );
     }
 
-    /// Scripts an operation of your own by its name in the document. It need not fit the fake's schema.
+    /// Scripts one of your own operations by its name in the document. It need not match the fake's schema.
     ///
     /// ```
     /// # equipment::example(async {
@@ -112,9 +111,8 @@ impl Fake {
         On::new(self, ScriptTarget::Path(path.into()))
     }
 
-    /// Asks a function for the fault of every request, by any part of the request, and replaces an earlier function. The fault
-    /// applies to the reply that the request gets without it, which may be that of a script. A reply that replaces it takes no
-    /// step of a script.
+    /// Calls a function that may return a fault for each request, replacing an earlier function. The fault applies to the reply
+    /// that the request would otherwise get, which may be scripted. A fault that replaces the reply takes no step of a script.
     ///
     /// ```
     /// # equipment::example(async {
@@ -139,21 +137,21 @@ impl Fake {
         self.state.parts().scripts.every_request = Some(Arc::new(fault));
     }
 
-    /// Removes all scripts and expectations, and the function of [`on_every_request`](Self::on_every_request).
+    /// Removes all scripts and expectations, and the function set with [`on_every_request`](Self::on_every_request).
     pub fn clear_scripts(&self) {
         self.state.parts().scripts = Scripts::default();
     }
 
-    /// The operations and paths of scripts of which no call has taken a step, in the order in which they were scripted.
+    /// The operations and paths of scripts that no call has used, in the order in which they were scripted.
     ///
-    /// The drop of the fake prints them to standard error. To make the test fail, use
-    /// `assert!(fake.unused_scripts().is_empty())` or [`On::expect`].
+    /// Dropping the fake prints them to standard error. To make the test fail, use `assert!(fake.unused_scripts().is_empty())`
+    /// or [`On::expect`].
     pub fn unused_scripts(&self) -> Vec<String> {
         self.state.parts().scripts.unused()
     }
 
-    /// The number of requests since the start that call an operation, by its name; [`requests`](Self::requests) holds the last
-    /// ones only. The case does not matter.
+    /// The number of requests since the start that call this operation, ignoring case. [`requests`](Self::requests) only keeps
+    /// the last requests.
     ///
     /// ```
     /// # equipment::example(async {
@@ -173,7 +171,7 @@ impl Fake {
         self.state.parts().log.all()
     }
 
-    /// Those of the last 1,000 requests that call an operation, oldest first.
+    /// The requests among the last 1,000 that call an operation, oldest first.
     pub fn requests_of<Q>(&self) -> Vec<Received>
     where
         Q: TypedOperation<Variables: Default>,
@@ -183,12 +181,12 @@ impl Fake {
         requests
     }
 
-    /// The variables of all calls of an operation, oldest first. With `graphql_client`'s derive the operation needs
+    /// The variables of all calls of an operation, oldest first. With the derive of `graphql_client`, the operation needs
     /// `variables_derives = "Default, Deserialize"`.
     ///
     /// # Panics
     ///
-    /// When received variables do not fit their type.
+    /// If received variables do not fit their type.
     #[track_caller]
     pub fn variables_of<Q>(&self) -> Vec<Q::Variables>
     where
@@ -201,11 +199,11 @@ impl Fake {
         self.requests_of::<Q>().into_iter().map(read).collect()
     }
 
-    /// Checks the expectations now. The drop of the fake checks them as well.
+    /// Checks the expectations now. Dropping the fake also checks them.
     ///
     /// # Panics
     ///
-    /// When an expected number of calls differs from the received one. The message lists both, and all received operations.
+    /// If the number of calls differs from the expected number. The message lists both, and all received operations.
     #[track_caller]
     pub fn verify(&self) {
         let parts = self.state.parts();
@@ -222,7 +220,7 @@ fn check_data<Q: TypedOperation<Variables: Default>>(data: &Value) -> Result<(),
         .map_err(|error| format!("invalid data for {}: {error}", name_of::<Q>()))
 }
 
-/// The name that calls of an operation have.
+/// The name with which calls refer to an operation.
 fn name_of<Q: TypedOperation<Variables: Default>>() -> &'static str {
     Q::body(Q::Variables::default()).name
 }
@@ -237,11 +235,12 @@ impl<'f> On<'f> {
         }
     }
 
-    /// The next call gets this `data`, as JSON or as the operation's own type. It needs no token, and nothing is executed.
+    /// Answers the next call with this `data`, as JSON or as the operation's own type. The call needs no token, and nothing is
+    /// executed.
     ///
     /// # Panics
     ///
-    /// When the operation of [`Fake::on`] cannot read the data, or it cannot be serialized as JSON.
+    /// If the operation of [`Fake::on`] cannot decode the data, or it cannot be serialized as JSON.
     #[track_caller]
     pub fn respond(&self, data: impl Serialize) -> &Self {
         let data = json(data);
@@ -251,18 +250,18 @@ impl<'f> On<'f> {
         self.push(ScriptStep::Data(Arc::new(move |_| Ok(data.clone()))))
     }
 
-    /// The next call gets this fault.
+    /// Applies this fault to the next call.
     pub fn fault(&self, fault: Fault) -> &Self {
         self.push(ScriptStep::Fault(Box::new(fault)))
     }
 
-    /// The next call is refused like an invalid field, without data and with this `Code` and message (spec 7.2).
+    /// Refuses the next call like an invalid field, without data and with this `Code` and message (spec 7.2).
     pub fn refuse(&self, code: impl Into<String>, message: impl Into<String>) -> &Self {
         let problem = ErrorItem::field(&code.into(), message);
         self.push(ScriptStep::Refusal(problem))
     }
 
-    /// The next call gets the data that the function makes from its variables. If the variables do not fit the function's
+    /// Answers the next call with data that the function creates from its variables. If the variables do not fit the function's
     /// argument, the reply is HTTP 500 with the reason.
     pub fn respond_with<V, D>(&self, respond: impl Fn(V) -> D + Send + Sync + 'static) -> &Self
     where
@@ -275,7 +274,7 @@ impl<'f> On<'f> {
         })))
     }
 
-    /// This many calls take the newest step; 0 removes it.
+    /// Repeats the latest step for this many calls; 0 removes it.
     pub fn times(&self, times: usize) -> &Self {
         self.change(|script| match (times, script.steps.back_mut()) {
             (0, _) => drop(script.steps.pop_back()),
@@ -284,12 +283,12 @@ impl<'f> On<'f> {
         })
     }
 
-    /// All further calls take the newest step.
+    /// Repeats the latest step for all further calls.
     pub fn forever(&self) -> &Self {
         self.times(usize::MAX)
     }
 
-    /// Expects this number of calls in all. [`Fake::verify`] checks it, and the drop of the fake.
+    /// Expects this total number of calls. [`Fake::verify`] checks it, and so does dropping the fake.
     pub fn expect(&self, calls: usize) -> &Self {
         self.change(|script| script.expected = Some(calls))
     }

@@ -1,4 +1,4 @@
-//! The requests that the fake received, and the operations that they call.
+//! The requests that the fake received, and the operations they call.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -19,11 +19,11 @@ use crate::transport::header::HeaderName;
 /// Benchmarks send millions of requests.
 const CAPACITY: usize = 1_000;
 
-/// The newest requests, oldest first, and the number of all.
+/// The latest requests, oldest first, and the number of all requests.
 #[derive(Default)]
 pub(in crate::fake) struct Log {
     newest: VecDeque<Received>,
-    /// By the name of the operation, or by method and path.
+    /// Counts by operation name, or by method and path.
     counts: BTreeMap<String, usize>,
 }
 
@@ -51,7 +51,7 @@ impl Log {
         self.newest.iter().cloned().collect()
     }
 
-    /// The received operations and paths with their numbers, for a message.
+    /// The received operations and paths with their counts, for a message.
     pub(super) fn summary(&self) -> String {
         if self.counts.is_empty() {
             return "nothing".to_owned();
@@ -61,8 +61,8 @@ impl Log {
     }
 }
 
-/// A request that a [`Fake`](crate::fake::Fake) or an [`InProcess`](crate::fake::InProcess) service received. `Debug` shows no
-/// header values, query or body: they may contain tokens.
+/// A request that a [`Fake`](crate::fake::Fake) or an [`InProcess`](crate::fake::InProcess) service received. `Debug` hides
+/// header values, query and body, which may contain tokens.
 ///
 /// ```
 /// # equipment::example(async {
@@ -83,7 +83,7 @@ impl Received {
         Self(Arc::new(request.clone()))
     }
 
-    /// As the client gives it to the transport.
+    /// A request as the client passes it to the transport.
     pub(in crate::fake) fn sent(request: transport::Request) -> Self {
         Self(Arc::new(Request {
             url: request.url,
@@ -108,31 +108,31 @@ impl Received {
         self.0.url.path()
     }
 
-    /// The query of the address, as it was sent.
+    /// The query of the address, as sent.
     pub fn query(&self) -> Option<&str> {
         self.0.url.query()
     }
 
-    /// The value of a header, when it is there and is text.
+    /// The value of a header, if it is present and is text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.0.headers.get(name)?.to_str().ok()
     }
 
-    /// The body, as it was sent.
+    /// The body, as sent.
     pub fn body(&self) -> &[u8] {
         &self.0.body
     }
 
-    /// The name of the GraphQL operation in the body; none for other requests and for documents without a name.
+    /// The name of the GraphQL operation in the body; `None` for other requests and for documents without a name.
     pub fn operation(&self) -> Option<String> {
         GraphqlBody::read(&self.0.body).operation()
     }
 
-    /// The variables of the GraphQL operation, as any type that reads them.
+    /// Deserializes the variables of the GraphQL operation.
     ///
     /// # Errors
     ///
-    /// [`Config`](crate::ErrorKind::Config) when the variables do not fit the type; the message names the JSON path.
+    /// [`Config`](crate::ErrorKind::Config) if the variables do not fit the type; the message names the JSON path.
     pub fn variables<T: DeserializeOwned>(&self) -> Result<T, Error> {
         let body = GraphqlBody::read(&self.0.body);
         let mut variables = serde_json::Deserializer::from_str(body.variables());
@@ -152,7 +152,7 @@ debug_shows!(Received, |it|
     headers: it.0.headers.keys().map(HeaderName::as_str).collect::<Vec<_>>(),
 );
 
-/// Whether a path is one of the declaration interface.
+/// Whether a path belongs to the declaration interface.
 pub(in crate::fake) fn is_graphql(path: &str) -> bool {
     matches!(path, "/v2/graphql" | "/graphql")
 }
@@ -180,7 +180,7 @@ impl GraphqlBody {
         name.filter(|name| !name.is_empty())
     }
 
-    /// The name of the operation. The document is read only if the body does not name it.
+    /// The name of the operation. Parses the document only if the body does not name it.
     pub(in crate::fake) fn operation(&self) -> Option<String> {
         match self.operation_name() {
             Some(name) => Some(name.to_owned()),
@@ -188,7 +188,7 @@ impl GraphqlBody {
         }
     }
 
-    /// The name of the operation, and the fields of its root.
+    /// The name of the operation, and its root fields.
     fn operation_and_fields(&self) -> (Option<String>, Vec<String>) {
         let text = self.query.as_deref().unwrap_or_default();
         let document = match Document::parse(text, "request.graphql") {
@@ -217,7 +217,7 @@ impl GraphqlBody {
     }
 }
 
-/// The target of a request: a path and, at the declaration interface, an operation, which need not fit the schema.
+/// The target of a request: a path and, for the declaration interface, an operation, which need not match the schema.
 pub(in crate::fake) struct ParsedRequest {
     pub(super) path: String,
     pub(super) operation: Option<String>,
@@ -227,7 +227,7 @@ pub(in crate::fake) struct ParsedRequest {
 
 impl ParsedRequest {
     pub(in crate::fake) fn of(request: &Request) -> Self {
-        // A script of an operation is for requests to the declaration interface.
+        // Scripts of operations apply to requests to the declaration interface.
         let is_graphql = is_graphql(request.url.path());
         let body = if is_graphql {
             GraphqlBody::read(&request.body)
@@ -247,12 +247,12 @@ impl ParsedRequest {
         serde_json::from_str(self.body.variables()).unwrap_or_default()
     }
 
-    /// The first field of the root.
+    /// The first root field.
     pub(super) fn first_field(&self) -> &str {
         self.fields.first().map_or("", String::as_str)
     }
 
-    /// Whether the operation, or a field of its root, has this name.
+    /// Whether the operation, or one of its root fields, has this name.
     pub(super) fn calls(&self, name: &str) -> bool {
         let mut names = self.operation.iter().chain(&self.fields);
         names.any(|known| known.eq_ignore_ascii_case(name))

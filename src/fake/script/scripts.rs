@@ -1,4 +1,4 @@
-//! All scripts of a fake, and how often each was called.
+//! All scripts of a fake, with their numbers of calls.
 
 use std::collections::VecDeque;
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use super::received::{ParsedRequest, Received, is_graphql};
 use crate::fake::problem::ErrorItem;
 use crate::fake::reply::FakeReply;
 
-/// Which calls a script applies to.
+/// The calls to which a script applies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ScriptTarget {
     Operation(String),
@@ -33,10 +33,10 @@ impl ScriptTarget {
     }
 }
 
-/// Makes the data of a reply from the variables of the call, or says why it cannot.
+/// Creates the data of a reply from the variables of the call, or returns why it cannot.
 type MakeData = dyn Fn(Value) -> Result<Value, String> + Send + Sync;
 
-/// The handling of one call by the fake.
+/// How the fake handles one call.
 #[derive(Clone)]
 pub(in crate::fake) enum ScriptStep {
     Fault(Box<Fault>),
@@ -53,7 +53,7 @@ impl ScriptStep {
         }
     }
 
-    /// The reply to a call; `serve` makes the reply without a script.
+    /// The reply to a call. `serve` creates the reply as if there were no script.
     pub(in crate::fake) fn reply(
         &self,
         request: &ParsedRequest,
@@ -78,7 +78,7 @@ impl ScriptStep {
     }
 }
 
-/// The reply to a GraphQL request without a script, where one is required; none for other requests.
+/// The reply to a GraphQL request without a required script; `None` for other requests.
 pub(in crate::fake) fn unscripted(request: &ParsedRequest) -> Option<FakeReply> {
     let name = request.operation.as_deref();
     let name = name.unwrap_or_else(|| request.first_field());
@@ -88,7 +88,7 @@ pub(in crate::fake) fn unscripted(request: &ParsedRequest) -> Option<FakeReply> 
     is_graphql(&request.path).then(|| FakeReply::json(400, &json!({"errors": [error]})))
 }
 
-/// The fault of a request, if it gets one.
+/// Returns the fault of a request, if any.
 pub(in crate::fake) type EveryRequest = dyn Fn(&Received) -> Option<Fault> + Send + Sync;
 
 /// The scripts, in the order in which they were added.
@@ -100,7 +100,7 @@ pub(in crate::fake) struct Scripts {
 
 pub(super) struct Script {
     target: ScriptTarget,
-    /// The remaining steps, each with the number of calls that take it.
+    /// The remaining steps, each with its remaining number of calls.
     pub(super) steps: VecDeque<(ScriptStep, usize)>,
     calls: usize,
     /// Whether a call has taken a step.
@@ -127,7 +127,7 @@ impl Scripts {
         taken
     }
 
-    /// The expectations that were not met, a line each.
+    /// The expectations that were not met, one per line.
     pub(super) fn unmet(&self) -> Option<String> {
         let mut text = String::new();
         for script in &self.scripts {
@@ -140,7 +140,7 @@ impl Scripts {
         (!text.is_empty()).then_some(text)
     }
 
-    /// The targets of scripts of which no step was taken.
+    /// The targets of unused scripts.
     pub(super) fn unused(&self) -> Vec<String> {
         let scripts = self.scripts.iter();
         let unused = scripts.filter(|script| !script.is_used && !script.steps.is_empty());

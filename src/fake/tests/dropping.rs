@@ -1,4 +1,4 @@
-//! The end of a fake in a task that may not wait.
+//! Dropping a fake in a task that must not block.
 
 use std::future::poll_fn;
 use std::pin::pin;

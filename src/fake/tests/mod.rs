@@ -1,4 +1,4 @@
-//! The laws of token stores, on ours, the sample world, and the end of a fake.
+//! The laws of token stores, checked for ours; the sample world; and dropping a fake.
 
 mod dropping;
 mod seed;

@@ -1,4 +1,4 @@
-//! The sample world has the shapes of the schema.
+//! The sample world conforms to the schema.
 
 use apollo_compiler::Node;
 use apollo_compiler::ast::Type;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::fake::reference_data::ServedSchema;
 use crate::fake::world::{Kind, World};
 
-/// Where a value differs from a type of the schema.
+/// Lists where a value differs from a type of the schema.
 fn differences(schema: &ServedSchema, of: &Type, value: &Value, path: &str) -> Vec<String> {
     let wrong = |what: &str| vec![format!("{path}: {what}")];
     let members = |fields: Vec<(&str, &Type)>| {
@@ -79,7 +79,7 @@ fn the_sample_has_the_shapes_of_the_schema() {
     for (kind, _, record) in &world.other_records {
         let mut record = record.clone();
         if matches!(kind, Kind::UserMapping) {
-            // The fake finds it by this, and does not show it.
+            // The fake finds the record by this field, but does not return it.
             record.as_object_mut().unwrap().remove("consignmentNumber");
         }
         let name = match kind {

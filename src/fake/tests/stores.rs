@@ -1,4 +1,4 @@
-//! The laws of stores: our stores keep them, and each broken law is reported.
+//! The laws of stores: our stores obey them, and each broken law is reported.
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ async fn the_keyring_store_keeps_all_laws() {
     check_token_store(open).await;
 }
 
-/// A store with one mistake.
+/// A store with a single bug.
 #[derive(Clone)]
 struct Broken {
     law: &'static str,
@@ -48,7 +48,7 @@ impl Broken {
         self.law == law
     }
 
-    /// What the mistake makes of a key.
+    /// The key after applying the bug.
     fn key(&self, key: &str) -> String {
         match self.law {
             "AccountsAreApart" => key.trim().to_lowercase(),
@@ -67,7 +67,7 @@ impl Broken {
         Record::from_secret_json(&text.into()).unwrap()
     }
 
-    /// Versions that begin again with each record, beside the true ones.
+    /// A version that restarts with each record, if that is the bug.
     fn shown(&self, version: Version) -> Version {
         if self.is("VersionsNeverRepeat") {
             return Version::new(version.number() % 4);
@@ -80,7 +80,7 @@ impl Broken {
         stored.map(|stored| stored.version)
     }
 
-    /// What is stored, if the caller expects it or the mistake is not to ask.
+    /// The stored version if the caller expects it, or if the bug skips the comparison.
     async fn expected(&self, key: &str, expected: Option<Version>) -> Option<Version> {
         let stored = self.true_version(key).await;
         let blind = match expected {
@@ -123,7 +123,7 @@ impl TokenStore for Broken {
             if self.is("OneOfManySwapsWins") {
                 let before = self.true_version(&key).await;
                 tokio::task::yield_now().await;
-                // Compares what it read before with what was expected, and writes over whatever is there now.
+                // Compares the version read earlier, then overwrites whatever is stored now.
                 if before != expected {
                     return Ok(None);
                 }
@@ -161,7 +161,7 @@ impl TokenStore for Broken {
                 _ => key,
             };
             let guard = match self.law {
-                // Waits in a task of its own, which goes on when the caller leaves and keeps what it gets.
+                // Waits in its own task, which continues after the caller is dropped, and keeps the lock.
                 "CancelledWaitTakesNoLock" => {
                     let (inner, key) = (self.inner.clone(), key.to_owned());
                     let lock = tokio::spawn(async move {
@@ -194,10 +194,10 @@ impl TokenStore for Broken {
     }
 }
 
-// Paused: a lock that is never free is waited for until its deadline.
+// With paused time, waiting for a lock that is never free ends at its deadline immediately.
 #[tokio::test(start_paused = true)]
 async fn each_broken_law_is_reported() {
-    // Handles that share nothing are another test.
+    // Handles that share nothing have a separate test.
     let laws = CheckedTokenStore::<MemoryStore>::LAWS.map(|(law, _)| law);
     for law in laws
         .into_iter()

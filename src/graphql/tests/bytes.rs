@@ -1,4 +1,4 @@
-//! No reply of any bytes and any status panics, or loses data or errors of the server.
+//! Replies with any bytes and any status neither cause a panic nor lose data or server errors.
 
 use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
 use proptest::{collection, option};
@@ -60,7 +60,7 @@ proptest! {
     ) {
         let read = decode::<Value>(status, media_type, &bytes);
         if let Some(Err(error)) = read {
-            // Whatever failed, the status and the start of the body are there.
+            // After any failure, the status and the start of the body are available.
             assert!(error.http_status() == Some(status));
             assert!(error.body_excerpt().is_some());
             let _ = (error.to_string(), format!("{error:?}"));
@@ -80,7 +80,7 @@ proptest! {
         }
         let bytes = serde_json::to_vec(&body).unwrap();
         let media_type = if graphql { GRAPHQL } else { JSON };
-        // A type that fits whatever came, and one of ours that mostly does not.
+        // A type that fits any data, and one of ours that usually does not.
         let fits = decode::<Value>(status, Some(media_type), &bytes).unwrap();
         let ours = decode::<crate::graphql::generated::consignments::ResponseData>(
             status,

@@ -1,4 +1,4 @@
-//! Decoding of replies: literal ones, random ones that conform to the schema, and any bytes.
+//! Decoding of replies: literal ones, random ones that conform to the schema, and arbitrary bytes.
 
 mod bytes;
 pub(crate) mod random;
@@ -10,7 +10,7 @@ use super::{OperationDocument, Outcome, Overrides, ValueIn, encode_document, enc
 use crate::error::Error;
 use crate::model::json_text::work;
 
-/// Reads the reply to a query of the caller.
+/// Decodes the reply to one of the caller's queries.
 fn decode<T: DeserializeOwned>(
     status: u16,
     media_type: Option<&str>,

@@ -1,4 +1,4 @@
-//! Random replies that are true to the schema decode without loss, for each operation.
+//! For each operation, random replies that conform to the schema are decoded without loss.
 
 use apollo_compiler::ast::Type;
 use apollo_compiler::executable::{Field, SelectionSet};
@@ -15,18 +15,18 @@ use crate::graphql::envelope::is_void;
 use crate::graphql::{OperationDocument, Overrides, TypedOperation, encode_operation, generated};
 use equipment::seeded::seed;
 
-/// Replies of each kind for each operation.
+/// The number of replies of each kind per operation.
 const REPLIES: u64 = 30;
 
-/// Replies of each operation of which one value is broken.
+/// The number of replies per operation with one broken value.
 const BROKEN: usize = 100;
 
-/// Which replies are made.
+/// The kind of replies to generate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
     NoNulls,
     AQuarterNull,
-    /// Unknown codes, null elements of lists, fields and type names that were not requested.
+    /// Unknown codes, null list elements, and fields and type names that were not requested.
     OfALaterVersion,
 }
 
@@ -35,7 +35,7 @@ struct Maker {
     codes: Vec<String>,
     random: fastrand::Rng,
     has_nulls: bool,
-    /// How many more items lists may have: a tree of questions has five levels and would grow without end.
+    /// The number of further list items: a question tree has five levels and would grow without end.
     items_left: usize,
 }
 
@@ -48,14 +48,14 @@ impl Maker {
         Self {
             codes: codes.collect(),
             schema,
-            // The same replies in each run.
+            // Generates the same replies in each run.
             random: fastrand::Rng::with_seed(seed()),
             has_nulls: false,
             items_left: 0,
         }
     }
 
-    /// What an operation of a document selects.
+    /// The selections of an operation in a document.
     fn selections(&self, query: &str, name: &str) -> SelectionSet {
         let document = ExecutableDocument::parse_and_validate(&self.schema, query, "x.graphql");
         let document = document.unwrap();
@@ -107,7 +107,7 @@ impl Maker {
         }
     }
 
-    /// Changes the reply into one of a later version; fields that were not requested are added by `sent` alone.
+    /// Changes the reply into that of a later version. Fields that were not requested are added to `sent` only.
     fn later(&mut self, value: &mut Value) {
         match value {
             Value::String(text) if self.codes.contains(text) && self.random.bool() => {
@@ -156,7 +156,7 @@ where
             if kind == Kind::OfALaterVersion {
                 maker.later(&mut wanted);
                 sent = wanted.clone();
-                // Not at the root: the fields there are what the document names.
+                // Not at the root, where the document determines the fields.
                 for field in sent.as_object_mut().unwrap().values_mut() {
                     maker.with_extras(field);
                 }
@@ -173,14 +173,14 @@ where
     scalars
 }
 
-/// Every scalar of the reply is in the decoded value; counts them.
+/// Checks that the decoded value has every scalar of the reply. Returns their number.
 fn count_kept(wanted: &Value, found: &Value, at: &str) -> usize {
     match wanted {
         Value::Null => {
             assert!(is_void(found, true), "{at}: null became {found}");
             0
         }
-        // One record in place of a list, as some are read.
+        // A single record instead of a list, which some fields accept.
         Value::Object(_) if found.as_array().is_some_and(|items| items.len() == 1) => {
             count_kept(wanted, &found[0], at)
         }
@@ -189,7 +189,7 @@ fn count_kept(wanted: &Value, found: &Value, at: &str) -> usize {
             .map(|(name, field)| count_kept(field, &found[name], &format!("{at}.{name}")))
             .sum(),
         Value::Array(items) => {
-            // Null elements are left out, but for those of a page with cursors.
+            // Null elements are dropped, except on pages with cursors.
             let keeps_places = at.rsplit('.').next() == Some("edges");
             let items: Vec<_> = items
                 .iter()
@@ -202,7 +202,7 @@ fn count_kept(wanted: &Value, found: &Value, at: &str) -> usize {
                 .map(|(i, item)| count_kept(item, &found[i], &format!("{at}[{i}]")))
                 .sum()
         }
-        // The token in the address is kept and not written out (there is a test for that).
+        // The token in the address is kept but not serialized (another test checks that).
         Value::String(url) if at.ends_with(".pdfUrl") => {
             let shown = url.split(['?', '#']).next();
             assert_eq!(shown, found.as_str(), "{at}");
@@ -215,7 +215,7 @@ fn count_kept(wanted: &Value, found: &Value, at: &str) -> usize {
     }
 }
 
-/// How many elements of lists are null.
+/// The number of null list elements.
 fn null_elements(value: &Value) -> usize {
     match value {
         Value::Array(items) => {
@@ -227,7 +227,7 @@ fn null_elements(value: &Value) -> usize {
     }
 }
 
-/// Breaks a value of a reply, the last member of each object among them; the error has its path.
+/// Breaks a value in a reply, including the last member of each object. The error must have its path.
 fn check_path<Q: TypedOperation>(maker: &mut Maker, query: &str, name: &str) -> usize
 where
     Q::ResponseData: DeserializeOwned,
@@ -261,7 +261,7 @@ where
     BROKEN
 }
 
-/// Lists the values below one, each with its path and its JSON pointer.
+/// Lists the values below a value, each with its path and its JSON pointer.
 pub(crate) fn list_values(
     path: &str,
     pointer: &str,
@@ -285,7 +285,7 @@ pub(crate) fn list_values(
     }
 }
 
-/// Replaces a value by one that its type cannot hold.
+/// Replaces a value with one that its type cannot represent.
 pub(crate) fn break_value(value: &mut Value) {
     *value = match value {
         Value::String(_) => json!([7]),

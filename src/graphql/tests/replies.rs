@@ -11,7 +11,7 @@ use crate::model::Condition;
 pub(super) const GRAPHQL: &str = "application/graphql-response+json";
 pub(super) const JSON: &str = "application/json";
 
-/// Data in the shape of most of our replies: a field that may be missing.
+/// Data with an optional field, like most of our replies.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
 struct Data {
     count: Option<i64>,
@@ -35,7 +35,7 @@ fn the_media_type_and_the_status_say_what_is_of_the_interface() {
         (201, JSON, data, true),
         (294, GRAPHQL, both, true),
         (200, "text/json", data, true),
-        // The draft: this media type on any status, the plain one on others than 2xx with errors only.
+        // From the draft: this media type with any status, the plain one with statuses other than 2xx only with errors.
         (500, GRAPHQL, data, true),
         (500, JSON, data, false),
         (400, JSON, both, true),
@@ -57,7 +57,7 @@ fn the_media_type_and_the_status_say_what_is_of_the_interface() {
     }
     let without: Option<Result<Outcome<Data>, _>> = decode(200, None, data.as_bytes());
     assert!(without.unwrap().is_ok());
-    // A byte order mark is no part of the reply.
+    // A byte order mark is not part of the reply.
     let marked = read(200, JSON, &format!("\u{feff}{data}")).unwrap();
     assert_eq!(marked.unwrap().value.count, Some(1));
 }
@@ -71,7 +71,7 @@ fn partial_data_comes_with_the_problems_and_the_status() {
     assert_eq!(outcome.problems[0].message(), "Required");
     assert_eq!(outcome.http_status(), 201);
     let error = outcome.strict().unwrap_err();
-    // Whether it was a change, only the request knows.
+    // Only the request knows whether it was a change.
     assert!(!error.server_errors().is_empty() && !error.may_have_applied());
     assert_eq!(error.http_status(), Some(201));
 }
@@ -97,7 +97,7 @@ fn odd_errors_are_kept_whole_and_do_not_spoil_the_data() {
         assert_eq!(outcome.problems[0].raw(), &odd);
         assert_eq!(outcome.problems[1].message(), "second");
     }
-    // Not a list at all.
+    // Not a list.
     let outcome = read(200, JSON, r#"{"data": {"count": 1}, "errors": "no"}"#).unwrap();
     assert_eq!(outcome.unwrap().problems[0].message(), "no");
 }
@@ -211,7 +211,7 @@ fn a_token_that_the_body_refuses_is_as_refused_as_by_401() {
         assert!(error.kind() == ErrorKind::Unauthorized, "{data}");
         assert!(error.has(Condition::InvalidToken));
     }
-    // An empty list beside another problem is an answer.
+    // An empty list next to another problem is a valid result.
     let body = r#"{"data": {"comments": []}, "errors": [{"message": "slow"}]}"#;
     let read = decode::<Value>(200, Some(JSON), body.as_bytes());
     assert!(read.unwrap().is_ok());

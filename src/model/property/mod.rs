@@ -15,7 +15,7 @@ use super::redact::redacted_debug;
 use super::{PropertyStatus, PropertyTypeCode, SpeciesCode, reply_memory};
 
 wire_record! {
-    /// A property of the register (spec 2.10). Any field may be missing. `Debug` does not show names of people and firms.
+    /// A property in the register (spec 2.10). Any field may be missing. `Debug` hides the names of people and firms.
     ///
     /// ```
     /// use envd_sdk::model::{Property, SpeciesCode};
@@ -30,11 +30,11 @@ wire_record! {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub struct Property {
-        /// The property identification code, as the register writes it.
+        /// The property identification code, as written by the register.
         "PIC" => pic: Option<String>,
         /// The name of the property.
         "PICName" => name: Option<String>,
-        /// The register's own identifier.
+        /// The register's own id.
         "PICRegisterId" => register_id: Option<i64> as Int,
         /// The firm; may be empty.
         "BusinessName" => business_name: Option<String>,
@@ -44,16 +44,16 @@ wire_record! {
         "LastName" => last_name: Option<String>,
         /// The town.
         "Town" => town: Option<String>,
-        /// The species that are kept.
+        /// The species kept on the property.
         #[serde(serialize_with = "wire_record::write_codes")]
         "Species" => species: Vec<SpeciesCode> as Codes,
         /// The use of the property.
         #[serde(serialize_with = "wire_record::write_codes")]
         "PropertyTypes" => property_types: Vec<PropertyTypeCode> as Codes,
-        /// The codes of its brands.
+        /// The codes of the brands.
         #[serde(serialize_with = "wire_record::write_codes")]
         "Brands" => brands: Vec<String> as Codes,
-        /// The state or territory in which it is registered, such as `QLD`.
+        /// The state or territory of registration, such as `QLD`.
         "RegisteredState" => registered_state: Option<String>,
         /// The state of the property in the register.
         #[serde(serialize_with = "wire_record::write_status")]
@@ -66,7 +66,7 @@ wire_record! {
 }
 
 impl Property {
-    /// Whether the property is in use according to the register. A missing or unknown state is not active.
+    /// Whether the register lists the property as in use. A missing or unknown state counts as not active.
     pub fn is_active(&self) -> bool {
         self.admin_status
             .as_ref()
@@ -75,7 +75,7 @@ impl Property {
 }
 
 wire_record! {
-    /// A contact person of a property (spec 2.10). `Debug` does not show the name.
+    /// A contact person of a property (spec 2.10). `Debug` hides the name.
     ///
     /// ```
     /// use envd_sdk::model::Property;
@@ -95,7 +95,7 @@ wire_record! {
         "FirstName" => first_name: Option<String>,
         /// The last name.
         "LastName" => last_name: Option<String>,
-        /// The role of the person; `PICMANAGERCONTACT` is the manager, others are not shown.
+        /// The role of the person; `PICMANAGERCONTACT` is the manager, other codes are unknown.
         "ContactTypeShortCode" => contact_type: Option<String>,
     }
 }
@@ -108,7 +108,7 @@ redacted_debug! {
     PropertyContact { first_name: hidden, last_name: hidden, contact_type, unknown }
 }
 
-/// Fields that this version of the crate does not know. Usually none, which costs a null pointer.
+/// Fields unknown to this version of the crate. Usually empty, which only takes a null pointer.
 #[derive(Clone, Default, PartialEq, Serialize)]
 #[serde(transparent)]
 struct Unknown(Option<Box<Map<String, Value>>>);
@@ -131,7 +131,7 @@ impl Unknown {
     }
 }
 
-/// The names only: the values may be personal.
+/// Shows only the names, because values may be personal.
 impl fmt::Debug for Unknown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set()

@@ -1,7 +1,7 @@
-//! Records that keep the fields they do not know, and the formats of their fields.
+//! Records that preserve unknown fields, and the wire formats of their fields.
 //!
-//! `#[serde(flatten)]` would keep them too, but it collects each whole record first. Here known fields are read in place and
-//! only unknown ones are collected.
+//! `#[serde(flatten)]` would preserve them too, but it buffers each complete record first. Here, known fields are decoded in
+//! place, and only unknown ones are collected.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::model::lenient::{self, BorrowedText};
 use crate::model::{PropertyStatus, reply_memory};
 
-/// Makes a record of the wire; the wire's name of each field is written once.
+/// Defines a wire record. The wire name of each field is written only once.
 macro_rules! wire_record {
     (
         $(#[$meta:meta])*
@@ -33,7 +33,7 @@ macro_rules! wire_record {
         }
 
         impl $name {
-            /// The fields of the wire that this version of the crate does not know; `None` when there are none.
+            /// The fields unknown to this version of the crate; `None` if there are none.
             pub fn unknown_fields(&self) -> Option<&serde_json::Map<String, serde_json::Value>> {
                 self.unknown.get()
             }
@@ -65,9 +65,9 @@ macro_rules! wire_record {
 
 pub(super) use wire_record;
 
-/// A record that is read field by field.
+/// A record that is decoded field by field.
 pub(super) trait WireRecord: Default {
-    /// Reads the value of the field with this name.
+    /// Decodes the field with this name.
     fn read<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error>;
 }
 
@@ -96,12 +96,12 @@ where
     deserializer.deserialize_map(RecordVisitor(PhantomData))
 }
 
-/// A field that this version of the crate does not know.
+/// A field unknown to this version of the crate.
 #[derive(Deserialize)]
 #[serde(transparent)]
 pub(super) struct AnyValue(#[serde(deserialize_with = "reply_memory::any_value")] pub(super) Value);
 
-/// A whole number, also where it is written `1.0`.
+/// A whole number, also if written as `1.0`.
 #[derive(Deserialize)]
 #[serde(transparent)]
 pub(super) struct Int(#[serde(deserialize_with = "lenient::int")] pub(super) Option<i64>);
@@ -115,7 +115,7 @@ struct CodeFields<'a> {
     name: Option<BorrowedText<'a>>,
 }
 
-/// The same, or the bare code. assumed: the latter is tolerated, not seen
+/// Like [`CodeFields`], or the bare code. assumed: the latter is tolerated, not seen
 struct Wire<'a>(CodeFields<'a>);
 
 impl<'de> Deserialize<'de> for Wire<'de> {
@@ -179,7 +179,7 @@ pub(super) fn write_codes<T: Serialize, S: Serializer>(
     serializer.collect_seq(list.iter().map(|short_code| Coded { short_code }))
 }
 
-/// `{ShortCode, Description}` of a status.
+/// The `{ShortCode, Description}` of a status.
 pub(super) struct Status(pub(super) Option<PropertyStatus>);
 
 impl<'de> Deserialize<'de> for Status {
@@ -189,7 +189,7 @@ impl<'de> Deserialize<'de> for Status {
         };
         let status = |BorrowedText(text)| PropertyStatus::from_code(&text);
         let [code, name] = [code, name].map(|text| text.map(status));
-        // The code of an amalgamated property is not shown, so its name decides.
+        // The short code of an amalgamated property is unknown, so its name decides.
         Ok(Self(match (code, name) {
             (Some(PropertyStatus::Unrecognized(_)), Some(name)) if name.is_known() => Some(name),
             (code, name) => code.or(name),
@@ -197,7 +197,7 @@ impl<'de> Deserialize<'de> for Status {
     }
 }
 
-#[allow(clippy::ref_option)] // The signature that serde calls.
+#[allow(clippy::ref_option)] // Required by serde.
 pub(super) fn write_status<S: Serializer>(
     status: &Option<PropertyStatus>,
     serializer: S,

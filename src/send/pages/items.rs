@@ -12,10 +12,10 @@ use super::{ListPosition, Page, Pager};
 use crate::error::{Error, Result};
 use crate::model::{ListNotice, Position, ServerError};
 
-/// The records of a list as a stream, from [`Pager::items`]. One page is in memory at a time, and those of the look-ahead.
+/// The records of a list as a stream, from [`Pager::items`]. Only the current page and the look-ahead are in memory.
 ///
-/// A record that cannot be read is an error in its place ([`UnreadableRecord`](crate::ErrorKind::UnreadableRecord)),
-/// and the stream continues behind it; after any other error it ends.
+/// A record that cannot be decoded yields an error in its place ([`UnreadableRecord`](crate::ErrorKind::UnreadableRecord)), and
+/// the stream continues after it. Any other error ends the stream.
 ///
 /// ```
 /// # equipment::example(async {
@@ -34,14 +34,14 @@ pub struct Items<T, P = Position> {
     pager: Pager<T, P>,
     failed: bool,
     records: vec::IntoIter<T>,
-    /// The cursors of the records; empty where they have none.
+    /// The cursors of the records; empty if records have none.
     cursors: vec::IntoIter<Option<String>>,
     /// The errors of unreadable records, each with the number of records before it.
     errors: Peekable<iter::Zip<vec::IntoIter<usize>, vec::IntoIter<Error>>>,
-    /// How many records of the page were returned.
+    /// The number of records of the page returned so far.
     returned: usize,
     position: P,
-    /// Where the page starts that follows the current one.
+    /// The start of the following page.
     next: Option<P>,
     problems: Vec<ServerError>,
     notices: Vec<ListNotice>,
@@ -63,7 +63,7 @@ impl<T: Send + 'static, P: ListPosition> Items<T, P> {
         }
     }
 
-    /// The next record, without a stream library.
+    /// Returns the next record without a stream library.
     ///
     /// # Errors
     ///
@@ -72,19 +72,19 @@ impl<T: Send + 'static, P: ListPosition> Items<T, P> {
         poll_fn(|context| self.poll(context)).await
     }
 
-    /// The position after the record that was returned last; after a failure, of the page that failed. Where the server
-    /// sends no cursor for a record, this is the start of its page, whose records are then returned again.
+    /// The position after the last returned record; after a failure, the start of the page that failed. If the server sends no
+    /// cursor for a record, this is the start of its page, so a restart repeats the records of that page.
     pub fn position(&self) -> &P {
         &self.position
     }
 
-    /// Errors of the server beside the records of the current page; mostly empty.
+    /// The server's errors in addition to the records of the current page; usually empty.
     pub fn problems(&self) -> &[ServerError] {
         &self.problems
     }
 
-    /// Whether the list changed or repeated itself on the pages read so far; mostly empty. It grows with the number of
-    /// pages on which that happened and of repeated records.
+    /// Notices of changes and repetitions on the pages read so far; usually empty. Grows with the number of affected pages and
+    /// repeated records.
     pub fn notices(&self) -> &[ListNotice] {
         &self.notices
     }
@@ -128,7 +128,7 @@ impl<T: Send + 'static, P: ListPosition> Items<T, P> {
         self.notices.extend(page.notices);
     }
 
-    /// The next record or error of the page, with its cursor.
+    /// The next record or error of the page, with the cursor of the record.
     fn next_of_page(&mut self) -> Option<(Option<String>, Result<T>)> {
         let returned = self.returned;
         if let Some((_, error)) = self.errors.next_if(|(before, _)| *before <= returned) {

@@ -1,4 +1,4 @@
-//! Notices that a list changes, repeats itself, or does not end.
+//! Detects lists that change while they are read, repeat themselves, or never end.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -9,25 +9,25 @@ use super::Page;
 use crate::graphql::AsReceived;
 use crate::model::ListNotice;
 
-/// What identifies a record.
+/// Returns the id of a record.
 pub(crate) type RecordId<T> = fn(&T) -> Option<Cow<'_, str>>;
 
-/// The same as a closure.
+/// Like [`RecordId`], as a closure.
 type SharedRecordId<T> = Arc<dyn Fn(&T) -> Option<Cow<'_, str>> + Send + Sync>;
 
-/// How records, and pages of them, are recognised when they come again.
+/// How to recognise repeated records and pages.
 pub(crate) struct RecordIdentity<T> {
     /// The id, as notices show it.
     pub(crate) id: SharedRecordId<T>,
-    /// The id where it is a number: it is hashed as it is, and no text is made of it.
+    /// The id if it is a number: hashed directly, without formatting it.
     pub(crate) number: fn(&T) -> Option<i64>,
-    /// Hashes all that distinguishes records, for lists with positions that do not show repeated pages.
+    /// Hashes everything that distinguishes records, for lists with positions that do not reveal repeated pages.
     pub(crate) content: Option<fn(&T, &mut DefaultHasher)>,
 }
 
 impl<T: 'static> RecordIdentity<T> {
-    /// That of the same records with their JSON, in a list with cursors: its records have no numbers, and its positions show that
-    /// pages repeat.
+    /// The identity for the same records with their JSON. Only for lists with cursors: their records have no numeric ids, and
+    /// their positions reveal repeated pages.
     pub(super) fn received(self) -> RecordIdentity<AsReceived<T>> {
         let id = self.id;
         RecordIdentity {
@@ -51,11 +51,11 @@ impl<T: 'static> From<RecordId<T>> for RecordIdentity<T> {
 /// Keyed hashes, which need no further hashing.
 type Hashes = HashSet<u64, BuildHasherDefault<IsHash>>;
 
-/// The pages of a list that were read, in hashes.
+/// The pages of a list read so far, as hashes.
 ///
-/// Of each record a hash of its id: 9 to 18 bytes, so about 2.5 MB for 200,000 records. The hash is keyed at random and
-/// has 64 bits: among 200,000 records, two different ones are taken for the same once in a thousand million lists. Records
-/// without an id count as new, so each page has a fingerprint as well.
+/// Each record takes one hash of its id, 9 to 18 bytes, so about 2.5 MB for 200,000 records. Hashes are keyed randomly and have
+/// 64 bits: with 200,000 records, one list in a thousand million has a collision. Records without an id count as new, so each
+/// page has a fingerprint as well.
 #[derive(Default)]
 pub(super) struct ListGuard {
     ids: Hashes,
@@ -63,18 +63,18 @@ pub(super) struct ListGuard {
     fingerprints: Hashes,
     first_total: Option<i64>,
     total: Option<i64>,
-    /// Pages in a row without a new record.
+    /// The number of consecutive pages without a new record.
     empty: u32,
 }
 
 impl ListGuard {
-    /// Forgets all pages, for a list that stated this total on the page before.
+    /// Clears the guard. `total` is the total stated by the page before the new start.
     pub(super) fn start_after(&mut self, total: Option<i64>) {
         (self.ids, self.fingerprints) = (Hashes::default(), Hashes::default());
         (self.first_total, self.total, self.empty) = (None, total, 0);
     }
 
-    /// Adds a page: sets its notices, and the reason why it is the last one that can be read.
+    /// Adds a page: sets its notices, and the reason if the list cannot be read beyond it.
     pub(super) fn add<T, P>(&mut self, page: &mut Page<T, P>, identity: &RecordIdentity<T>) {
         if let Some(now) = page.total {
             let before = self.total.replace(now).unwrap_or(now);
@@ -122,7 +122,8 @@ impl ListGuard {
         Some(self.keyed.hash_one((identity.id)(record)?.as_ref()))
     }
 
-    /// Whether the same page came before. `ids` is a hash of the ids of its records, `all_new` whether none of them was known.
+    /// Whether this page repeats an earlier one. `ids` is a hash of all its record ids; `all_new` is true if none of them was
+    /// seen before.
     fn is_repeated<T, P>(
         &mut self,
         page: &Page<T, P>,
@@ -138,7 +139,7 @@ impl ListGuard {
         if page.records.is_empty() {
             return false;
         }
-        // Several different ids identify a page; a server may give one id to many records.
+        // Several different ids identify a page. A single id does not: a server may give it to many records.
         if all_new && page.records.len() > 1 {
             self.fingerprints.insert(ids);
             return false;
@@ -150,7 +151,7 @@ impl ListGuard {
         self.fingerprints.contains(&ids) || !self.fingerprints.insert(hasher.finish())
     }
 
-    /// Whether so many pages in a row had no new record. The count starts again then.
+    /// Whether `limit` consecutive pages had no new record. If so, resets the count.
     pub(super) fn has_only_empty_pages(&mut self, limit: u32) -> bool {
         let stalled = self.empty >= limit.max(1);
         if stalled {
@@ -160,7 +161,7 @@ impl ListGuard {
     }
 }
 
-/// The hash of a number that is a hash.
+/// Hasher for numbers that are hashes already.
 #[derive(Default)]
 struct IsHash(u64);
 
@@ -173,7 +174,7 @@ impl Hasher for IsHash {
         self.0 = hash;
     }
 
-    /// Not used for a `u64`.
+    /// Unused for a `u64`.
     fn write(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
@@ -197,7 +198,7 @@ mod tests {
         }
     }
 
-    /// Whether the last of these pages repeats another.
+    /// Whether the last page repeats an earlier one.
     fn last_repeats(pages: &[&[RecordKey]]) -> bool {
         let mut guard = ListGuard::default();
         let stalled = pages.iter().map(|records| {
@@ -227,7 +228,7 @@ mod tests {
         let a = (Some(1), "a");
         let b = (Some(2), "b");
         for (one, other) in [
-            // A register that gives all records the same id.
+            // A register that assigns one id to all records.
             (&[(Some(1), "a")][..], &[(Some(1), "b")][..]),
             (&[(Some(1), "a")], &[(Some(1), "b"), (Some(1), "c")]),
             (&[a, (Some(1), "b")], &[a, (Some(1), "c")]),

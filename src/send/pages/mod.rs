@@ -1,9 +1,9 @@
 //! Lists page by page, of both interfaces.
 //!
-//! A [`Pager`] has the position of the next page. It holds the page that is being fetched, so a caller that stops waiting loses
-//! nothing. A task fetches it, except in a search of the register without look-ahead, which needs none.
-//! With a look-ahead, a further task sends the next request as soon as the next position is known, which for a list with
-//! cursors is before the page has arrived in full. The position in the beginning of a reply is a hint: the decoded page decides.
+//! A [`Pager`] tracks the position of the next page. It also keeps the task that fetches a page, so a caller that stops waiting
+//! loses nothing. A search of the register without look-ahead runs in the caller's task instead. With a look-ahead, another
+//! task sends the next request as soon as the next position is known. For lists with cursors, that is before the page has
+//! arrived completely. The position found early in a reply is only a hint: the decoded page is authoritative.
 
 mod items;
 mod list_guard;
@@ -21,22 +21,22 @@ pub(crate) use self::page_task::{PageRequest, Task};
 use crate::error::Error;
 use crate::model::Position;
 
-/// A position in a list: where a page starts, or a record in it.
+/// A position in a list: the start of a page, or a record in it.
 pub trait ListPosition: Clone + Default + PartialEq + Send + Sync + Unpin + 'static {
-    /// Moves behind one more record of the page; `cursor` is the record's, if it has one.
+    /// Advances past one record of the page. `cursor` is the cursor of the record, if it has one.
     fn advance(&mut self, cursor: Option<String>);
 
-    /// How many records at the start of the page come before this position.
+    /// The number of records at the start of the page to skip.
     fn skip(&self) -> usize {
         0
     }
 
-    /// The total that the page before this position stated.
+    /// The total stated by the previous page.
     fn total_before(&self) -> Option<i64> {
         None
     }
 
-    /// Adds the position to an error as [`Error::resume_from`].
+    /// Stores the position in the error's [`Error::resume_from`].
     fn attach_to(&self, error: Error) -> Error {
         error
     }

@@ -12,53 +12,53 @@ use crate::model::{ListNotice, Position, ServerError};
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Page<T, P = Position> {
-    /// The records, in the order of the server.
+    /// The records, in server order.
     pub records: Vec<T>,
-    /// The number of records on all pages, as the server states it.
+    /// The total number of records on all pages, as stated by the server.
     pub total: Option<i64>,
-    /// By how many records the total has grown (or shrunk, when negative) since the first page: the list changes while
-    /// it is read, so a record may be missed or come twice.
+    /// How much the total has grown (or shrunk, if negative) since the first page. If the list changes while it is read, a
+    /// record may be missed or returned twice.
     pub total_drift: Option<i64>,
-    /// The number of null elements in place of records.
+    /// The number of null elements where records were expected.
     pub missing: usize,
-    /// The records of the page that could not be read, mostly none: each
-    /// [`UnreadableRecord`](crate::ErrorKind::UnreadableRecord), with the record as [`raw_data`](Error::raw_data) and the
-    /// path at which it does not fit as [`json_path`](Error::json_path).
+    /// The records of the page that could not be decoded; usually empty. Each is an
+    /// [`UnreadableRecord`](crate::ErrorKind::UnreadableRecord) error with the record as [`raw_data`](Error::raw_data) and the
+    /// path of the mismatch as [`json_path`](Error::json_path).
     pub unreadable: Vec<Error>,
-    /// Whether the list changed or repeated itself; mostly empty.
+    /// Notices that the list changed or repeated itself; usually empty.
     pub notices: Vec<ListNotice>,
-    /// Errors of the server beside the records; mostly empty.
+    /// The server's errors in addition to the records; usually empty.
     pub problems: Vec<ServerError>,
-    /// Where this page starts.
+    /// The start of this page.
     pub position: P,
-    /// Where the next page starts; `None` on the last page, and on one behind which the list cannot be read further: then the next
-    /// call of [`next_page`](super::Pager::next_page) is an error, without a request.
+    /// The start of the next page. `None` on the last page, and if the list cannot be read any further: in that case, the next
+    /// call of [`next_page`](super::Pager::next_page) fails without a request.
     pub next: Option<P>,
-    /// The number of the page, from 1.
+    /// The page number, starting at 1.
     pub number: u64,
-    /// How many records come before this page, as the register counts (`Offset`); only of the register.
+    /// The number of records before this page, as the register counts them (`Offset`). Register only.
     pub offset: Option<u64>,
-    /// The largest number of records of a page (`Limit`); only of the register.
+    /// The maximum number of records per page (`Limit`). Register only.
     pub limit: Option<u64>,
-    /// When the list changed last (`Last-Modified`), for [`search_since`](crate::register::Register::search_since); only of
-    /// the register.
+    /// When the list last changed (`Last-Modified`), for [`search_since`](crate::register::Register::search_since). Register
+    /// only.
     pub last_modified: Option<SystemTime>,
-    /// The cursors of the records; empty where records have none.
+    /// The cursors of the records; empty if records have none.
     pub(crate) cursors: Vec<Option<String>>,
     /// The JSON of the records, if it was requested.
     pub(crate) json: Vec<Box<str>>,
-    /// How many records come before each place without one, and whether it has an unreadable one.
+    /// For each gap, the number of records before it and whether it is an unreadable record.
     pub(super) gaps: Vec<(usize, bool)>,
     /// Equal for two pages only if the list repeats itself.
     pub(crate) fingerprint: Option<u64>,
-    /// How often its request was sent.
+    /// The number of times the page was requested.
     pub(crate) attempts: u32,
-    /// Why the list cannot be read further although it has not ended.
+    /// Why the list cannot be read any further although it has not ended.
     pub(crate) stalled: Option<&'static str>,
 }
 
 impl<T, P> Page<T, P> {
-    /// The page at a position, with nothing but its records.
+    /// A page with records only.
     pub(crate) fn new(position: P, records: Vec<T>) -> Self {
         Self {
             records,
@@ -83,7 +83,7 @@ impl<T, P> Page<T, P> {
         }
     }
 
-    /// Sorts the places without a record (`gaps`, in order) into unreadable records and missing ones.
+    /// Classifies gaps (in order) as unreadable records or nulls.
     pub(crate) fn set_gaps(&mut self, gaps: &[usize], unreadable: Vec<Unreadable>) {
         self.missing = gaps.len() - unreadable.len();
         let is_unreadable = |gap: &usize| {
@@ -97,8 +97,8 @@ impl<T, P> Page<T, P> {
         self.unreadable = unreadable.into_iter().map(|record| record.error).collect();
     }
 
-    /// The places without a record, in order: how many records come before each, and the error of [`unreadable`](Self::unreadable)
-    /// that belongs there; `None` where the element is null.
+    /// The gaps of the page, in order: the number of records before each, with the error from [`unreadable`](Self::unreadable),
+    /// or `None` if the element is null.
     ///
     /// ```
     /// # equipment::example(async {
@@ -125,7 +125,7 @@ impl<T, P> Page<T, P> {
 }
 
 impl<T> Page<T> {
-    /// The same with the JSON of each record.
+    /// This page with the JSON of each record.
     pub(super) fn received(self) -> Result<Page<AsReceived<T>>> {
         if self.json.len() != self.records.len() {
             let what = "a list of a document of your own is not given as received: let its type hold the JSON, as a RawValue of serde_json";

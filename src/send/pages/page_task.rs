@@ -1,4 +1,4 @@
-//! Fetches pages, each in a task of its own or in that of the caller.
+//! Fetches pages, in background tasks or in the task of the caller.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -15,22 +15,22 @@ use super::{ListPosition, Page};
 use crate::auth::BoxFuture;
 use crate::error::{Error, Result};
 
-/// The most pages in transfer at a time. One waits for its reply while the other arrives, which keeps any line busy; more
-/// would share a slow line with the page that is needed first, and each opens a connection on HTTP/1.1.
+/// The maximum number of pages in transfer at a time. With two, one waits for its reply while the other arrives, which keeps
+/// any line busy. More would slow down the page that is needed first, and each opens another connection on HTTP/1.1.
 const TRANSFERS: usize = 2;
 
-/// Which page is fetched.
+/// Identifies the page to fetch.
 pub(crate) struct PageRequest<P> {
     pub(crate) position: P,
     /// For traces.
     pub(crate) number: u64,
-    /// Takes the position of the next page, for a source that finds it before the page is decoded.
+    /// Receives the position of the next page, from sources that find it before the page is decoded.
     pub(crate) next: mpsc::Sender<P>,
-    /// Whether the page is to have the JSON of its records.
+    /// Whether to keep the JSON of the records.
     pub(crate) keeps_json: bool,
 }
 
-/// Fetches a page; `None` behind the last.
+/// Fetches a page; `None` after the last one.
 pub(crate) type Fetch<T, P> =
     Box<dyn Fn(PageRequest<P>) -> BoxFuture<'static, Result<Option<Page<T, P>>>> + Send + Sync>;
 
@@ -41,20 +41,20 @@ pub(super) struct PageSource<T, P> {
     requests: AtomicU64,
 }
 
-/// What polls the fetching of a page.
+/// Where the future that fetches a page runs.
 #[derive(Clone, Copy)]
 pub(super) enum Run {
-    /// A tokio task: it continues whatever the caller does.
+    /// In a tokio task, which makes progress independently of the caller.
     InBackground,
-    /// The caller's own task, so that a page is read, processed and freed while the cache has it. In tasks of their own, all
-    /// lists of a thread finish their pages before the first one is processed.
+    /// In the caller's own task, so that a page is read, processed and freed while it is in the CPU cache. In separate tasks,
+    /// all lists of a thread would finish their pages before the first one is processed.
     WithCaller,
 }
 
 /// The task that fetches the page at a position.
 pub(super) type PageTask<T, P> = (P, Task<Option<Page<T, P>>>);
 
-/// The pages that are fetched beyond the current one, and the task that starts them.
+/// The fetched pages after the current one, and the task that starts them.
 pub(super) type LookAhead<T, P> = (mpsc::Receiver<PageTask<T, P>>, Task<()>);
 
 impl<T: Send + 'static, P: ListPosition> PageSource<T, P> {
@@ -67,13 +67,13 @@ impl<T: Send + 'static, P: ListPosition> PageSource<T, P> {
         })
     }
 
-    /// How many pages were requested.
+    /// The number of pages requested so far.
     pub(super) fn requests(&self) -> u64 {
         self.requests.load(Ordering::Relaxed)
     }
 
-    /// Sends the request for a page. The receiver gets the position of the next page as soon as it is known; the channel
-    /// closes without one when there is none.
+    /// Sends the request for a page. The receiver gets the position of the next page as soon as it is known. If there is none,
+    /// the channel closes without a value.
     pub(super) fn start(
         self: &Arc<Self>,
         position: P,
@@ -93,7 +93,7 @@ impl<T: Send + 'static, P: ListPosition> PageSource<T, P> {
             let _permit = source.transfers.acquire().await;
             let page = fetched.await?;
             if let Some(next) = page.as_ref().and_then(|page| page.next.as_ref()) {
-                // OK to ignore: the look-ahead has it already, or there is none.
+                // OK to ignore: the look-ahead already has the position, or there is none.
                 let _ = sender.try_send(next.clone());
             }
             Ok(page)
@@ -105,7 +105,7 @@ impl<T: Send + 'static, P: ListPosition> PageSource<T, P> {
         ((position, task), next)
     }
 
-    /// Sends the requests for the pages that follow, at most so many more than are received.
+    /// Requests the following pages, at most `pages` ahead of the receiver.
     pub(super) fn look_ahead(
         self: &Arc<Self>,
         mut next: mpsc::Receiver<P>,
@@ -129,10 +129,10 @@ impl<T: Send + 'static, P: ListPosition> PageSource<T, P> {
     }
 }
 
-/// Work that stops when this is dropped.
+/// Work that is cancelled on drop.
 pub(crate) enum Task<T> {
     Spawned(AbortOnDropHandle<Result<T>>),
-    /// Boxed like this, it is `Sync`, and so is the pager.
+    /// `ReusableBoxFuture` is `Sync`, which makes the pager `Sync`.
     OfCaller(ReusableBoxFuture<'static, Result<T>>),
 }
 
@@ -142,7 +142,7 @@ impl<T: Send + 'static> Task<T> {
         Self::Spawned(AbortOnDropHandle::new(tokio::spawn(future)))
     }
 
-    /// Runs only while it is polled.
+    /// Runs only while polled.
     pub(super) fn of_caller(future: impl Future<Output = Result<T>> + Send + 'static) -> Self {
         Self::OfCaller(ReusableBoxFuture::new(future))
     }

@@ -16,17 +16,17 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::graphql::AsReceived;
 use crate::model::Position;
 
-/// How many pages in a row may have no new record. A server that filters after paging may send some.
+/// The maximum number of consecutive pages without a new record. A server that filters after paging may send a few.
 const EMPTY_PAGES: u32 = 20;
 
 /// Reads a list page by page, from [`Account::consignments`](crate::Account::consignments),
 /// [`Account::templates`](crate::Account::templates), [`Register::search`](crate::register::Register::search), or
 /// [`Client::pager`](crate::Client::pager) for a document of your own.
 ///
-/// No request is sent before the first page is requested. While the caller processes a page, the next ones are fetched
-/// ([`look_ahead`](Self::look_ahead)). When the future of [`next_page`](Self::next_page) is dropped, the next call returns
-/// the same page: a task fetches it, which ends when the pager is dropped. A search of the register without look-ahead has
-/// no task and continues with that next call.
+/// No request is sent until the first page is requested. While the caller processes a page, the next pages are fetched
+/// ([`look_ahead`](Self::look_ahead)). If the future of [`next_page`](Self::next_page) is dropped, the next call returns the
+/// same page: a task fetches it, and dropping the pager cancels that task. A search of the register without look-ahead uses no
+/// task, and continues at the next call.
 ///
 /// ```
 /// # equipment::example(async {
@@ -51,15 +51,15 @@ pub struct Pager<T, P = Position> {
     identity: RecordIdentity<T>,
     guard: ListGuard,
     look_ahead: usize,
-    /// How a page without a look-ahead is fetched.
+    /// How to fetch a page without look-ahead.
     run: Run,
     position: P,
-    /// The number of the page at the position, from 1.
+    /// The number of the page at `position`, starting at 1.
     number: u64,
     ended: bool,
-    /// Why the page before was the last that can be read.
+    /// Why the list could not be read beyond the previous page.
     stalled: Option<&'static str>,
-    /// How often the request for the page before was sent.
+    /// The number of times the previous page was requested.
     attempts: u32,
     current: Option<PageTask<T, P>>,
     ahead: Option<LookAhead<T, P>>,
@@ -93,17 +93,17 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
     }
 
     setters! {
-        /// How many pages are fetched beyond the current one; 2 unless set, for a search of the register 0. 0 turns it off.
+        /// The number of pages to fetch in advance; defaults to 2, or 0 for a search of the register. 0 disables it.
         ///
-        /// At most two pages are in transfer at a time. With cursors, the request for a page is sent when the beginning of the
-        /// page before it has arrived; the position of a register's page is known when the page before it is read.
+        /// At most two pages are in transfer at a time. With cursors, a page is requested once the beginning of the previous
+        /// one has arrived. The register reveals the next position only when the previous page has been decoded.
         pub fn look_ahead(pages: usize) |it| it.look_ahead = pages;
 
-        /// What identifies a record of a document of your own; without it, no record counts as a repeated one.
+        /// Sets how to identify a record in a document of your own. Without it, repeated records are not detected.
         pub fn record_id(id: fn(&T) -> Option<Cow<'_, str>>) |it| it.identity.id = Arc::new(id);
     }
 
-    /// Starts at a stored position, in place of the start of the list.
+    /// Starts at a stored position instead of the start of the list.
     pub fn start_at(mut self, position: P) -> Self {
         self.guard.start_after(position.total_before());
         (self.position, self.number) = (position, 1);
@@ -112,31 +112,31 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
         self
     }
 
-    /// Where the next page starts; after the end, where the last one started.
+    /// The start of the next page; after the end, the start of the last page.
     pub fn position(&self) -> &P {
         &self.position
     }
 
-    /// How many pages were requested so far, those of the [look-ahead](Self::look_ahead) included. Each is one request and its retries.
+    /// The number of pages requested so far, including [look-ahead](Self::look_ahead). Each is one request, not counting
+    /// retries.
     pub fn requests(&self) -> u64 {
         self.source.requests()
     }
 
-    /// The next page; `None` after the last one. A list without records has one page.
+    /// Returns the next page, or `None` after the last one. An empty list has one page.
     ///
     /// # Errors
     ///
     /// As [`Client::execute`](crate::Client::execute) or [`Register`](crate::register::Register), and
-    /// [`Stalled`](crate::ErrorKind::Stalled) when the list does not end. The next call tries the same
-    /// page again; [`position`](Self::position) is where it starts, for consignments and templates also
-    /// [`resume_from`](Error::resume_from) of the error. A record that cannot be read is no error here: it is in
-    /// [`Page::unreadable`].
+    /// [`Stalled`](crate::ErrorKind::Stalled) if the list does not end. The next call requests the same page again.
+    /// [`position`](Self::position) is its start, and for consignments and templates so is [`resume_from`](Error::resume_from)
+    /// of the error. A record that cannot be decoded is not an error here: it is in [`Page::unreadable`].
     pub async fn next_page(&mut self) -> Result<Option<Page<T, P>>> {
         poll_fn(|context| self.poll_page(context)).await.transpose()
     }
 
-    /// The pages as a stream. It ends with the last page or with a failure: a stream that went on after a failure would
-    /// send requests without end for a caller that skips errors.
+    /// The pages as a stream, which ends after the last page or a failure. If it continued after failures, a caller that skips
+    /// errors would send requests forever.
     ///
     /// # Errors
     ///
@@ -153,7 +153,7 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
         Items::new(self)
     }
 
-    /// Returns this page first.
+    /// Sets the first page to return.
     pub(crate) fn with_first_page(mut self, page: Page<T, P>) -> Self {
         let page = Task::of_caller(std::future::ready(Ok(Some(page))));
         self.current = Some((self.position.clone(), page));
@@ -190,12 +190,12 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
         })
     }
 
-    /// The task for the page at the position: of the look-ahead, or a new one.
+    /// The task for the page at the position: from the look-ahead, or a new one.
     fn poll_task(&mut self, context: &mut Context<'_>) -> Poll<PageTask<T, P>> {
         if let Some((tasks, _)) = &mut self.ahead {
             match ready!(tasks.poll_recv(context)) {
                 Some(task) if task.0 == self.position => return Poll::Ready(task),
-                // The beginning of the reply named another cursor, or none.
+                // The position found early in the reply differs from that of the decoded page.
                 _ => self.ahead = None,
             }
         }
@@ -238,11 +238,11 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
 }
 
 impl<T: Send + 'static> Pager<T> {
-    /// The same list with each record as it was received: typed, and as JSON with the fields that this crate does not know.
+    /// The same list with each record as received: typed, and as JSON with the fields that this crate does not know.
     ///
-    /// Pages, guards and errors are those of the typed list: a record that cannot be read is in [`Page::unreadable`], and a list
-    /// that does not end fails. Set the pager, above all [`record_id`](Self::record_id), before or after. The count of
-    /// [`requests`](Self::requests) starts again.
+    /// Pages, checks and errors are the same as without this: [`Page::unreadable`] has the records that cannot be decoded, and
+    /// a list that does not end fails. Configure the pager, especially [`record_id`](Self::record_id), before or after. The
+    /// count of [`requests`](Self::requests) starts again.
     ///
     /// ```
     /// # equipment::example(async {
@@ -268,7 +268,7 @@ impl<T: Send + 'static> Pager<T> {
     /// # Errors
     ///
     /// [`next_page`](Self::next_page) fails as without this, and with [`Config`](crate::ErrorKind::Config) for a list of a
-    /// [document of your own](crate::Client::pager): its type can hold the JSON itself.
+    /// [document of your own](crate::Client::pager): its type can include the JSON itself.
     #[doc(alias("raw", "json", "unknown fields"))]
     pub fn received(self) -> Pager<AsReceived<T>> {
         let source = self.source;

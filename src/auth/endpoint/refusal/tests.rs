@@ -1,4 +1,4 @@
-//! Replies of the token endpoint, and what they mean.
+//! Replies of the token endpoint, and their classification.
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ fn the_work_of_a_reply_grows_as_its_text() {
     });
 }
 
-/// Row 34. Only a dead grant or an interaction requires a login.
+/// Row 34. Only a dead grant or a required interaction leads to a login.
 #[test]
 fn the_code_decides_and_not_the_status() {
     for row in rows(
@@ -116,7 +116,7 @@ fn transport_failures_are_classified_by_what_may_have_been_received() {
     assert_eq!(refusal.class, Class::Ambiguous);
 }
 
-/// RFC 6749 section 7.1: a client must not use an access token whose type it does not know.
+/// RFC 6749 section 7.1: a client must not use an access token of an unknown type.
 #[test]
 fn a_token_of_another_type_is_a_protocol_error_and_its_refresh_token_is_salvaged() {
     for kind in ["DPoP", "mac", ""] {
@@ -126,7 +126,7 @@ fn a_token_of_another_type_is_a_protocol_error_and_its_refresh_token_is_salvaged
         for grant in [Grant::Code, Grant::RefreshToken] {
             let refusal = refusal_of(grant, 200, &body);
             assert!(refusal.error.kind() == ErrorKind::Protocol && !refusal.error.is_retryable());
-            // Not asked again: each try would use up a refresh token.
+            // Not retried: each attempt would use up a refresh token.
             assert_eq!(refusal.class, Class::Refused);
             assert!(refusal.salvaged.unwrap().matches("r-2"));
         }
@@ -155,7 +155,7 @@ fn rfc_8628_3_5_two_codes_go_on_and_any_other_ends_the_polls() {
             assert_eq!(refusal.class, Class::Refused, "{status} {code}");
         }
     }
-    // An overloaded server has not judged the device code.
+    // An overloaded server has not evaluated the device code.
     for (status, class) in [(429, Class::Busy), (500, Class::Ambiguous)] {
         let body = r#"{"error":"access_denied"}"#;
         assert_eq!(refusal_of(Grant::DeviceCode, status, body).class, class);

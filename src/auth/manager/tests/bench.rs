@@ -1,5 +1,5 @@
-//! An identity provider, a store and a clock for the tests of the manager. Requests reach the provider without a network, so
-//! that no real time passes; a reply that only a network can spoil is in `network`.
+//! An identity provider, a store and a clock for the tests of the manager. Requests reach the provider without a network, so no
+//! real time passes. Replies damaged in transit are in `network`.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -24,7 +24,7 @@ pub(in crate::auth) const DAY: Duration = Duration::from_secs(86_400);
 pub(in crate::auth) const SECOND: Duration = Duration::from_secs(1);
 pub(in crate::auth) const KEY: &str = "sam";
 
-/// An identity provider that rotates: each refresh token is valid once, and a used one ends the session.
+/// An identity provider with rotation: each refresh token is valid once, and reusing one ends the session.
 #[derive(Clone)]
 pub(in crate::auth) struct Bench {
     pub(in crate::auth) clock: Clock,
@@ -43,18 +43,19 @@ struct IdpState {
     forms: Vec<(String, HashMap<String, String>)>,
     nonce: String,
     sub: String,
-    /// Whether the token before the current one is accepted too.
+    /// Whether the previous token is accepted too.
     overlap: bool,
-    /// Revocations that are refused with 503.
+    /// The number of revocations to refuse with 503.
     revocation_faults: u32,
 }
 
 /// How the token endpoint handles its next request.
 struct ScriptedReply {
     rotates: bool,
-    /// Instead of the tokens.
+    /// Replaces the tokens.
     reply: Option<Answer>,
-    /// What the tokens have, by name: `claim.` begins those of the id token, `none` removes a field, and `date` is a header.
+    /// Changes to the tokens, by name: the prefix `claim.` changes the id token, `none` removes a field, and `date` is a
+    /// header.
     changes: Vec<(String, String)>,
     gate: Gate,
 }
@@ -75,7 +76,7 @@ impl Idp {
         self.0.lock().unwrap()
     }
 
-    /// How the token endpoint handles its next request: what it replies instead of tokens, or changes of the tokens.
+    /// Scripts the next request to the token endpoint: a reply instead of tokens, or changes to the tokens.
     pub(super) fn script(
         &self,
         rotates: bool,
@@ -93,12 +94,12 @@ impl Idp {
         gate
     }
 
-    /// The next reply is this, and nothing is rotated.
+    /// The next reply is this one, without rotating tokens.
     pub(in crate::auth) fn reply(&self, reply: InProcessReply) {
         self.script(false, Some(Ok(reply)), Vec::new(), false);
     }
 
-    /// Holds the reply to the next request.
+    /// Holds back the reply to the next request.
     pub(in crate::auth) fn hold(&self) -> Gate {
         self.script(true, None, Vec::new(), true)
     }
@@ -113,7 +114,7 @@ impl Idp {
         here.map(|(_, form)| form.clone()).collect()
     }
 
-    /// How many requests came in all.
+    /// The total number of requests.
     pub(in crate::auth) fn requests(&self) -> usize {
         self.state().forms.len()
     }
@@ -145,7 +146,7 @@ impl Idp {
         self.state().revocation_faults = times;
     }
 
-    /// What is done at once, and what the reply waits for.
+    /// Processes a request immediately. Returns the reply, and the gate that holds it back.
     fn process(&self, path: &str, form: HashMap<String, String>) -> (Answer, Gate) {
         let mut state = self.state();
         state.forms.push((path.to_owned(), form.clone()));
@@ -157,7 +158,7 @@ impl Idp {
                 }
                 None => reply(200, ""),
             },
-            // Of a login on a device, for a minute, without an interval.
+            // For a device login: valid for a minute, without an interval.
             "/oauth/device/code" => reply(
                 200,
                 json!({
@@ -220,7 +221,7 @@ impl IdpState {
     }
 }
 
-/// The addresses of a provider that no network reaches, on this clock.
+/// Fake addresses of a provider without a network, on this clock.
 pub(super) fn addressed(client: ProviderBuilder, clock: &Clock) -> ProviderBuilder {
     let base = "http://127.0.0.1:1";
     client
@@ -234,7 +235,7 @@ pub(super) fn addressed(client: ProviderBuilder, clock: &Clock) -> ProviderBuild
         .clock(clock.clone())
 }
 
-/// The bodies of replies in scripts; other words are codes of errors.
+/// Reply bodies in scripts. Any other word is an error code.
 pub(super) fn body(word: &str) -> String {
     match word {
         "html" => "<html>".to_owned(),
@@ -248,7 +249,7 @@ pub(super) fn body(word: &str) -> String {
     }
 }
 
-/// Tokens of this generation, for a day.
+/// The tokens of this generation, valid for a day.
 pub(in crate::auth) fn renewed(n: u64) -> serde_json::Value {
     json!({
         "access_token": format!("at-{n}"), "refresh_token": format!("rt-{n}"),
@@ -256,12 +257,12 @@ pub(in crate::auth) fn renewed(n: u64) -> serde_json::Value {
     })
 }
 
-/// With a signature that is none.
+/// The signature is invalid.
 pub(in crate::auth) fn id_token(claims: &serde_json::Value) -> String {
     format!("e30.{}.c2ln", URL_SAFE_NO_PAD.encode(claims.to_string()))
 }
 
-/// Those of [`id_token`]; of any other text there are none.
+/// The claims of an id token from [`id_token`]; null for any other text.
 pub(super) fn claims_of(id_token: &str) -> serde_json::Value {
     let claims = URL_SAFE_NO_PAD.decode(id_token.split('.').nth(1).unwrap_or_default());
     serde_json::from_slice(&claims.unwrap()).unwrap_or_default()
@@ -276,14 +277,14 @@ impl Bench {
         }
     }
 
-    /// With stored tokens that have expired.
+    /// A bench with stored tokens that have expired.
     pub(in crate::auth) async fn expired() -> Self {
         let bench = Self::new();
         bench.seed(DAY).await;
         bench
     }
 
-    /// With fresh tokens, which the manager serves.
+    /// A bench with fresh tokens, which the manager serves.
     pub(in crate::auth) async fn in_use() -> (Self, TokenManager) {
         let bench = Self::new();
         bench.seed(Duration::ZERO).await;
@@ -298,7 +299,7 @@ impl Bench {
             let form = url::form_urlencoded::parse(request.body()).into_owned();
             let (reply, gate) = idp.process(request.path(), form.collect());
             async move {
-                // A reply takes some steps, at each of which a caller may be dropped.
+                // A reply takes several steps, and a caller may be dropped at each of them.
                 yields(5).await;
                 gate.pass().await;
                 reply
@@ -310,7 +311,7 @@ impl Bench {
         self.provider_of(Provider::builder("app"))
     }
 
-    /// With the addresses of this provider.
+    /// Sets the addresses of this provider.
     pub(in crate::auth) fn provider_of(&self, client: ProviderBuilder) -> ProviderBuilder {
         addressed(client, &self.clock).http(self.http())
     }
@@ -340,21 +341,21 @@ impl Bench {
         self.builder().store(store).build().unwrap()
     }
 
-    /// Stores tokens with a lifetime of a day and this age.
+    /// Stores tokens of this age, with a lifetime of one day.
     pub(in crate::auth) async fn seed(&self, age: Duration) -> Version {
         let mut tokens = tokens(1);
         tokens.issued_at = self.clock.now() - age;
         self.put(&Record::new(tokens)).await
     }
 
-    /// Stores a record in the place of any other, as another process would.
+    /// Stores a record, replacing any other, as another process would.
     pub(in crate::auth) async fn put(&self, record: &Record) -> Version {
         let old = self.store.load(KEY).await.unwrap();
         let old = old.map(|stored| stored.version);
         self.store.swap(KEY, old, record).await.unwrap().unwrap()
     }
 
-    /// Stores fresh tokens of another process.
+    /// Stores fresh tokens, as another process would.
     pub(in crate::auth) async fn put_tokens(&self, n: u64) {
         let mut newer = tokens(n);
         newer.issued_at = self.clock.now();
@@ -375,19 +376,19 @@ impl Bench {
         Some(token.expose().to_owned())
     }
 
-    /// Whether no process holds the lock of the account.
+    /// Whether the account's lock is free.
     pub(in crate::auth) async fn lock_is_free(&self) -> bool {
         self.store.lock(KEY, Duration::ZERO).await.is_ok()
     }
 }
 
-/// The token that is served.
+/// The token being served.
 pub(in crate::auth) async fn token(manager: &TokenManager) -> String {
     let called = within("a call", manager.access_token()).await;
     called.unwrap().expose().to_owned()
 }
 
-/// The reason why no token is served.
+/// The error of a call.
 pub(in crate::auth) async fn refusal(manager: &TokenManager) -> Error {
     within("a call", manager.access_token()).await.unwrap_err()
 }
@@ -396,20 +397,20 @@ pub(in crate::auth) async fn needs_login(manager: &TokenManager) -> bool {
     refusal(manager).await.is_reauth_required()
 }
 
-/// A call that goes on beside the test.
+/// Starts a call that runs concurrently with the test.
 pub(in crate::auth) fn call(manager: &TokenManager) -> JoinHandle<Result<AccessToken>> {
     let manager = manager.clone();
     tokio::spawn(async move { within("a call", manager.access_token()).await })
 }
 
-/// Lets other tasks run.
+/// Yields to other tasks.
 pub(in crate::auth) async fn yields(times: usize) {
     for _ in 0..times {
         yield_now().await;
     }
 }
 
-/// A login of this user at the identity provider, and its callback.
+/// Logs this user in at the identity provider. Returns the login and its callback.
 pub(in crate::auth) fn callback(
     bench: &Bench,
     manager: &TokenManager,
@@ -419,7 +420,7 @@ pub(in crate::auth) fn callback(
     callback_of(bench, login.unwrap(), sub)
 }
 
-/// As [`callback`], for a login with settings of its own.
+/// Like [`callback`], for a login with custom settings.
 pub(super) fn callback_of(bench: &Bench, login: PendingLogin, sub: &str) -> (PendingLogin, String) {
     let parameter = |name: &str| {
         let mut pairs = login.url().query_pairs();
@@ -431,7 +432,7 @@ pub(super) fn callback_of(bench: &Bench, login: PendingLogin, sub: &str) -> (Pen
     (login, callback)
 }
 
-/// A login that goes on beside the test.
+/// Starts a login that runs concurrently with the test.
 pub(super) fn begin_login(
     bench: &Bench,
     manager: &TokenManager,
@@ -443,18 +444,18 @@ pub(super) fn begin_login(
     tokio::spawn(within("a login", login))
 }
 
-/// Logs a user in, in a second of its own: two logins in one millisecond look the same.
+/// Logs a user in. Advances the clock first, because two logins in one millisecond look the same.
 pub(super) async fn log_in(bench: &Bench, manager: &TokenManager, sub: &str) -> TokenSet {
     bench.clock.advance(SECOND);
     begin_login(bench, manager, sub).await.unwrap().unwrap()
 }
 
-/// Advances the clock in small steps until the condition holds; returns by how much.
+/// Advances the clock in small steps until the condition holds. Returns the elapsed time.
 pub(super) async fn advance_until(bench: &Bench, condition: impl AsyncFn() -> bool) -> Duration {
     let start = bench.clock.monotonic();
     let advance = async {
         loop {
-            // What is due runs before the clock is advanced.
+            // Run due tasks before advancing the clock.
             yields(20).await;
             if condition().await {
                 return bench.clock.monotonic().saturating_sub(start);
@@ -465,7 +466,7 @@ pub(super) async fn advance_until(bench: &Bench, condition: impl AsyncFn() -> bo
     within("a condition", advance).await
 }
 
-/// The next event of this name.
+/// Waits for the next event with this name.
 pub(super) async fn event(events: &mut Events, name: &str) -> Event {
     loop {
         let event = within(name, events.next()).await.unwrap();
@@ -475,7 +476,7 @@ pub(super) async fn event(events: &mut Events, name: &str) -> Event {
     }
 }
 
-/// The result of a call whose first reply is lost, on a clock that is advanced by two seconds then.
+/// The result of a call whose first reply is lost. Then advances the clock by two seconds.
 pub(super) async fn call_after_loss(bench: &Bench, manager: &TokenManager) -> Result<String> {
     let mut events = manager.events();
     let caller = call(manager);

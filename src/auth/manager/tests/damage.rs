@@ -1,4 +1,4 @@
-//! A login that cannot be stored, over an unreadable record or for another reason, and a logout that sets the record aside.
+//! Logins that cannot be stored, because of an unreadable record or another reason, and logouts that set the record aside.
 
 use std::error::Error as _;
 use std::fs;
@@ -24,7 +24,7 @@ async fn a_login_over_a_damaged_file_reports_that_nothing_was_stored() {
     let text = below(&error).to_string();
     assert!(below(&error).kind() == StoreErrorKind::Unreadable, "{text}");
     assert!(text.contains("not saved") && text.contains("log out"));
-    // The session is not lost: this process continues with it, and the file stays.
+    // The session is not lost: this process continues with it, and the file is left unchanged.
     assert_eq!(manager.current().unwrap().expose(), "at-2");
     assert_eq!(folder.text(), "not json");
 
@@ -69,7 +69,7 @@ async fn a_login_into_a_folder_that_cannot_be_used_is_stored_once_it_can_be() {
     let error = login.await.unwrap().unwrap_err();
     assert_eq!(below(&error).kind(), StoreErrorKind::Missing);
     fs::create_dir(&inside).unwrap();
-    // Whatever the umask is.
+    // Independent of the umask.
     #[cfg(unix)]
     fs::set_permissions(&inside, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
     let login = begin_login(&bench, &manager, "sam");
@@ -77,7 +77,7 @@ async fn a_login_into_a_folder_that_cannot_be_used_is_stored_once_it_can_be() {
     assert!(manager.inspect().await.is_stored);
 }
 
-/// Row 20. A full disk may have left it.
+/// Row 20. A full disk may leave an empty file.
 #[tokio::test]
 async fn over_an_empty_file_a_login_is_offered_and_stored() {
     let (bench, folder) = (Bench::new(), Folder::with(""));

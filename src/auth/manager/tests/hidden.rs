@@ -1,10 +1,10 @@
-//! What a manager shows in `Debug`, errors, events and reports.
+//! Checks the output of a manager: `Debug`, errors, events and reports.
 
 use serde_json::json;
 
 use super::bench::{Bench, DAY, log_in, refusal, reply};
 
-/// Row 47. Of a session with a failure that repeats tokens.
+/// Row 47. The session has a failure that quotes tokens.
 #[tokio::test]
 async fn nothing_of_a_manager_shows_a_token_or_a_user() {
     let bench = Bench::new();

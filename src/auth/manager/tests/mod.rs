@@ -1,4 +1,4 @@
-//! The manager against a scripted token endpoint, on a clock that is moved by hand.
+//! The manager against a scripted token endpoint, with a manual clock.
 
 pub(in crate::auth) mod bench;
 mod damage;

@@ -1,4 +1,4 @@
-//! Failures that only a network has, between the manager and the token endpoint.
+//! Network failures between the manager and the token endpoint.
 
 use equipment::{Reply, Server, refusing_address};
 
@@ -6,7 +6,7 @@ use super::bench::{Bench, SECOND, call_after_loss, event, refusal, renewed};
 use crate::auth::TokenManager;
 use crate::transport::HttpOptions;
 
-/// A manager whose token endpoint is at this address.
+/// A manager with this token endpoint.
 fn manager_at(bench: &Bench, url: impl Into<String>) -> TokenManager {
     let provider = bench.provider().http(HttpOptions::default());
     bench.manager_of(provider.token_url(url))
@@ -18,9 +18,9 @@ async fn an_unsent_request_is_retried_later() {
     let deaf = Server::connections(async |connection| drop(connection));
     for url in [
         format!("http://{}/token", refusing_address()),
-        // Completes no TLS handshake.
+        // Never completes a TLS handshake.
         format!("https://{}/token", deaf.address()),
-        // Longer than a host name can be, so that no name server is used.
+        // Too long for a host name, so that no name server is contacted.
         format!("https://{}.invalid/token", "a".repeat(64)),
     ] {
         let bench = Bench::expired().await;
@@ -41,9 +41,9 @@ async fn a_reply_that_the_network_spoils_is_retried_without_a_login() {
     let (start, _) = tokens.split_once("scope").unwrap();
     let huge = format!("{{\"x\":\"{}\"}}", "a".repeat(2 << 20));
     for (spoiled, sent_again) in [
-        // Not distinguishable from a request that was processed.
+        // Cannot be distinguished from a processed request.
         (Reply::close(), "rt-1"),
-        // Over the limit of a mebibyte.
+        // Exceeds the limit of one mebibyte.
         (Reply::json(200, huge), "rt-1"),
         // A rotated token is salvaged.
         (Reply::json(200, &tokens).cut(start.len()), "rt-2"),

@@ -1,4 +1,4 @@
-//! The requests of logins, settings that are refused before one is sent, and what a builder passes on.
+//! The requests of logins, settings that are rejected before a request, and the settings that a builder passes on.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,4 +1,4 @@
-//! Runtimes that end, callers that are dropped at any step, and calls outside of a runtime.
+//! Runtimes that end, callers that are dropped at any step, and calls outside a runtime.
 
 use std::future::poll_fn;
 use std::io::ErrorKind as IoErrorKind;
@@ -19,7 +19,7 @@ async fn a_thousand_callers_dropped_after_any_number_of_steps_lose_nothing() {
     let (bench, manager) = Bench::in_use().await;
     let mut random = fastrand::Rng::with_seed(seed());
     for _ in 0..1_000 {
-        // A refresh takes about ten of them.
+        // A refresh takes about ten steps.
         let steps = random.u32(0..20);
         bench.clock.advance(DAY);
         {
@@ -53,7 +53,7 @@ fn a_runtime_that_ends_during_a_refresh_leaves_a_mark_for_the_next_start() {
     Runtime::new().unwrap().block_on(async {
         let mark = bench.record().await.record.refresh_mark;
         assert_eq!(mark.unwrap().generation, 1);
-        // The first request was processed, so the second is refused: the error names the reason.
+        // The first request was processed, so the second is refused. The error names the reason.
         let error = refusal(&bench.manager()).await;
         assert!(error.is_reauth_required() && error.to_string().contains("lost"));
     });
@@ -73,7 +73,7 @@ fn the_lock_outlives_the_runtime_and_ends_with_the_manager() {
             assert_eq!(token(&manager).await, "at-2");
             (bench, is_full, manager)
         });
-        // The tokens are still in its memory.
+        // The tokens are still in memory.
         assert!(!runtime().block_on(bench.lock_is_free()));
         is_full.store(false, Ordering::SeqCst);
         if is_dropped {
@@ -82,7 +82,7 @@ fn the_lock_outlives_the_runtime_and_ends_with_the_manager() {
             continue;
         }
         runtime().block_on(async {
-            // The next check of the store finds them, and starts the saver.
+            // The next check of the store finds them, and starts the saving task.
             bench.clock.advance(60 * SECOND);
             assert_eq!(token(&manager).await, "at-2");
             advance_until(&bench, async || bench.lock_is_free().await).await;

@@ -1,4 +1,4 @@
-//! A store in a file, and its lock files.
+//! A store in a file, with its lock files.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
@@ -14,33 +14,36 @@ use crate::auth::{
 };
 use crate::transport::Clock;
 
-/// Longer than a write of another process takes, unless that is stopped.
+/// Longer than a write takes in another process, unless that process is suspended.
 const WRITE_WAIT: Duration = Duration::from_secs(10);
 
-/// Keeps tokens in a file that the processes of a user share, one record for each account. For the few accounts of one
-/// machine; thousands of users belong in a database. Clones share the file.
+/// Stores tokens in a file shared by a user's processes, with one record per account. For the few accounts on one machine;
+/// thousands of users belong in a database. Clones share the file.
 ///
-/// The file is replaced in one step, so a process that dies leaves the old tokens or the new ones. Only its owner may read
-/// it (mode 600); if others may read it, their rights are removed, with a warning in the log. A file that its group
-/// or others may write is refused, as is one of another user, one with a second name (a hard link), and a symbolic link or a pipe in its place.
-/// Each change makes a new file, so a program that opened an earlier file never sees the new tokens. A file that cannot be read is
-/// an error and is never overwritten; an empty one counts as none. When the last account is removed, the file is deleted.
+/// The file is replaced atomically, so a process that dies leaves either the old or the new tokens. Only its owner may read it
+/// (mode 600). If others may read it, their permissions are removed, with a warning in the log. A file that its group or others
+/// may write is refused, and so is another user's file, a file with a second name (a hard link), a symbolic link or a pipe.
+/// Each change creates a new file, so a program that opened an earlier file never sees the new tokens. An unreadable file is an
+/// error and is never overwritten; an empty one counts as no file. When the last account is removed, the file is deleted.
 ///
-/// The directory must belong to the user that the program runs as, or to root, and neither its group nor others may
-/// write to it, for they could replace the file. Directories with the sticky bit, such as `/tmp`, are accepted, and so are those
-/// that are writable to a group with the user's own number, as the umask 002 makes them. Give the store a directory of its own with mode 700. In a container the
-/// volume must belong to the user inside. Access control lists and the directories above are not checked.
+/// The directory must belong to the user that the program runs as, or to root, and neither its group nor others may write to it,
+/// because they could replace the file. Directories with the sticky bit, such as `/tmp`, are accepted, and so are directories
+/// writable to a group with the user's own number, as created under the umask 002. Give the store its own directory with the
+/// mode 700 (in a container, the volume must belong to the user inside). Access control lists and parent directories are not
+/// checked.
 ///
-/// A login over a damaged file is not saved, and fails with an error to that effect. A logout sets the file aside, under its name and
-/// `.damaged`, so that the next login can be saved; the records in it are kept, but no program reads them any more.
+/// If the file is damaged, a login is not saved and fails with an error that says so. A logout renames the file with the suffix
+/// `.damaged`, so that the next login can be saved. The records in it are kept, but programs no longer read them.
 ///
-/// While another program holds the file, such as a virus scanner or a synchronised folder, opening and replacing it are tried again for up to
-/// a second. A file from a backup or from another machine has older tokens, and their refresh token is used up. A running program
-/// notices this and stores its own tokens again ([`Event::OlderRecord`](crate::auth::Event::OlderRecord)). A program that starts with such a
-/// file cannot notice it, and its user may have to log in. So keep the file out of backups, roaming profiles and synchronised folders.
+/// While another program holds the file, such as a virus scanner or a synchronised folder, opening and replacing it are retried
+/// for up to a second. A file from a backup or another machine has older tokens, with a refresh token that is used up. A
+/// running program detects this and stores its own tokens again ([`Event::OlderRecord`](crate::auth::Event::OlderRecord)). A
+/// program that starts with such a file cannot detect it, and its user may have to log in. Therefore, keep the file out of
+/// backups, roaming profiles and synchronised folders.
 ///
-/// The locks are files beside it with names that end in `.lock`, kept to their owner as it is, since a user who may open one can hold the lock.
-/// They stay; do not delete them while a program runs. The directory has to exist, on a file system with locks: some network file systems have none between machines.
+/// The locks are files next to it with names that end in `.lock`. They are also restricted to their owner, because a user who
+/// may open one can hold the lock. They are never deleted; do not delete them while a program runs. The directory must exist,
+/// on a file system with locks: some network file systems do not lock across machines.
 ///
 /// ```
 /// use envd_sdk::auth::{FileStore, TokenStore};
@@ -52,7 +55,7 @@ const WRITE_WAIT: Duration = Duration::from_secs(10);
 /// # Ok(()) });
 /// ```
 ///
-/// Its errors have these [kinds](StoreErrorKind): [`Full`](StoreErrorKind::Full), [`Denied`](StoreErrorKind::Denied),
+/// The errors have these [kinds](StoreErrorKind): [`Full`](StoreErrorKind::Full), [`Denied`](StoreErrorKind::Denied),
 /// [`Missing`](StoreErrorKind::Missing) (the directory), [`Insecure`](StoreErrorKind::Insecure),
 /// [`Unreadable`](StoreErrorKind::Unreadable), [`NewerVersion`](StoreErrorKind::NewerVersion),
 /// [`Unsupported`](StoreErrorKind::Unsupported) (no locks).
@@ -64,7 +67,7 @@ pub struct FileStore {
 }
 
 impl FileStore {
-    /// The store in this file, which need not exist yet; its directory must. Nothing is read or written here.
+    /// A store in this file, which need not exist yet, but its directory must. Does not read or write anything yet.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         let path = path.into();
         Self {
@@ -75,14 +78,14 @@ impl FileStore {
         }
     }
 
-    /// The clock for the deadlines of locks.
+    /// The clock for lock deadlines.
     #[cfg(test)]
     pub(super) fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
         self
     }
 
-    /// Runs `work` with the file on a thread that may block. A caller that is cancelled does not stop it.
+    /// Runs `work` with the file on a blocking thread. Cancelling the caller does not stop it.
     async fn with_file<T: Send + 'static>(
         &self,
         work: impl FnOnce(&TokenFile) -> Result<T, StoreError> + Send + 'static,
@@ -91,7 +94,7 @@ impl FileStore {
         spawn_blocking(move || work(&TokenFile::find(&path, faults)?)).await
     }
 
-    /// As [`with_file`](Self::with_file), under the write lock.
+    /// Like [`with_file`](Self::with_file), under the write lock.
     async fn change<T: Send + 'static>(
         &self,
         work: impl FnOnce(&TokenFile) -> Result<T, StoreError> + Send + 'static,
@@ -101,8 +104,7 @@ impl FileStore {
             .await
     }
 
-    /// Runs `work` under the write lock; also for stores that have no locks of their own. A caller that is cancelled does
-    /// not stop it.
+    /// Runs `work` under the write lock, also for stores without their own locks. Cancelling the caller does not stop it.
     pub(in crate::auth) async fn with_write_lock<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
@@ -115,7 +117,7 @@ impl FileStore {
         .await
     }
 
-    /// Tries until the deadline. Never the call that blocks: it cannot be cancelled, and a runtime that shuts down would
+    /// Retries until the deadline. Never uses the blocking call: it cannot be cancelled, and a runtime that shuts down would
     /// wait for it.
     async fn acquire(
         &self,
@@ -143,7 +145,7 @@ impl FileStore {
 impl TokenStore for FileStore {
     fn load<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<Versioned>> {
         let key = key.to_owned();
-        // Reads without a lock: the file is whole at any time.
+        // Reads without a lock, because the file is always complete.
         Box::pin(
             self.with_file(move |file| FileContents::parse(file.read()?.as_deref())?.find(&key)),
         )
@@ -194,12 +196,12 @@ impl TokenStore for FileStore {
         true
     }
 
-    /// Names the whole path, for support.
+    /// Includes the full path, for support.
     fn describe(&self) -> String {
         format!("file {}", self.path.display())
     }
 
-    /// Renames the damaged file to its name and `.damaged`. If only the account's record is damaged, that is a copy, and
+    /// Renames the damaged file with the suffix `.damaged`. If only the account's record is damaged, makes a copy instead, and
     /// the other accounts stay in the file.
     fn set_aside_unreadable<'a>(&'a self, key: &'a str) -> StoreFuture<'a, bool> {
         let key = key.to_owned();
@@ -207,16 +209,16 @@ impl TokenStore for FileStore {
     }
 }
 
-// The path may hold the name of a user.
+// The path may contain a user name.
 debug_shows!(FileStore);
 
-/// A lock file that is held until this is dropped. The operating system frees it at once when its process dies. The file
-/// stays: deleting it would free the locks on the open file.
+/// A lock file, locked until dropped. The operating system releases the lock when the process dies. The file is not deleted,
+/// because that would release the locks on the open file.
 struct FileLock(File);
 
 impl Drop for FileLock {
     fn drop(&mut self) {
-        // OK to ignore: closing the file frees the lock as well.
+        // OK to ignore: closing the file also releases the lock.
         let _ = self.0.unlock();
     }
 }
@@ -231,7 +233,7 @@ fn open_lock(path: &Path) -> Result<File, StoreError> {
     })
 }
 
-/// The file comes back if another process holds its lock.
+/// Returns the file if another process holds its lock.
 fn try_lock(file: File, faults: &WriteFaults) -> Result<Result<FileLock, File>, StoreError> {
     let tried = match faults.pass(WriteStep::Lock) {
         Ok(()) => file.try_lock(),
@@ -240,7 +242,7 @@ fn try_lock(file: File, faults: &WriteFaults) -> Result<Result<FileLock, File>, 
     match tried {
         Ok(()) => Ok(Ok(FileLock(file))),
         Err(TryLockError::WouldBlock) => Ok(Err(file)),
-        // Fails without a lock: two processes would use one refresh token.
+        // Must fail without locks, or two processes would use one refresh token.
         Err(TryLockError::Error(error)) => {
             let message = "the file system of the token file has no locks";
             Err(StoreError::new(StoreErrorKind::Unsupported, message).with_source(error))
@@ -248,7 +250,7 @@ fn try_lock(file: File, faults: &WriteFaults) -> Result<Result<FileLock, File>, 
     }
 }
 
-/// File access blocks, so it runs outside the runtime's own threads.
+/// File access blocks, so it runs outside the runtime's worker threads.
 async fn spawn_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {

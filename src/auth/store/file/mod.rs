@@ -1,7 +1,7 @@
 //! A store in a file, shared by the processes of a user.
 //!
-//! [`FileStore`] is the store, with a lock file for each account. A `TokenFile` is the file on the disk, replaced as a whole at
-//! each write, and `FileContents` are its records. A [`PrivateFile`](super::PrivateFile) refuses files and folders that other users
+//! [`FileStore`] is the store, with one lock file per account. A `TokenFile` is the file on disk, replaced atomically by each
+//! write, and `FileContents` are its records. A [`PrivateFile`](super::PrivateFile) rejects files and folders that other users
 //! can change.
 
 mod file_store;

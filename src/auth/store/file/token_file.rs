@@ -1,4 +1,4 @@
-//! The file with the records, replaced in one step.
+//! The file with the records, replaced atomically.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -18,7 +18,7 @@ use crate::auth::store::read_stored;
 use crate::auth::{PrivateFile, Record, StoreError, StoreErrorKind, Version, Versioned};
 use crate::secret::Secret;
 
-/// The number of the file's format; a higher one is of a newer crate and is not touched.
+/// The version of the file format. A file with a higher version is from a newer crate, and is left unchanged.
 const FORM: u32 = 1;
 
 /// The name of the file in errors.
@@ -26,7 +26,7 @@ const NAME: &str = "the token file";
 
 const NOT_WRITTEN: &str = "the token file cannot be written";
 
-/// The path of the file, with all links among its directories resolved, so that all paths of one file mean the same locks.
+/// The path of the file, with all directory links resolved, so that every path to the file leads to the same locks.
 pub(super) struct TokenFile {
     directory: PathBuf,
     name: OsString,
@@ -57,7 +57,7 @@ impl TokenFile {
         self.beside(".lock".as_ref())
     }
 
-    /// Held while an account's tokens are renewed. The key may be the name of a user, so the file's name has a hash of it.
+    /// Held while an account's tokens are renewed. The file name contains a hash of the key, which may be a user name.
     pub(super) fn account_lock(&self, key: &str) -> PathBuf {
         self.beside(format!(".{:016x}.lock", fnv1a(key)).as_ref())
     }
@@ -79,7 +79,7 @@ impl TokenFile {
         let Some(mut file) = file.open(OpenOptions::new().read(true))? else {
             return Ok(None);
         };
-        // Allocated once: a buffer that grows leaves copies of the tokens behind.
+        // Allocated once, because a growing buffer leaves copies of the tokens in memory.
         let size = file.metadata().map_err(failed)?.len();
         let size = usize::try_from(size).unwrap_or_default();
         let mut text = Zeroizing::new(Vec::with_capacity(size + 64));
@@ -87,7 +87,7 @@ impl TokenFile {
         Ok(Some(text))
     }
 
-    /// Replaces what is in the file, whole or not at all; without accounts, deletes the file. The write lock is held.
+    /// Replaces the contents atomically, or deletes the file if there are no accounts. The caller holds the write lock.
     pub(super) fn write(&self, contents: &FileContents<'_>) -> Result<(), StoreError> {
         self.faults
             .pass(WriteStep::Begin)
@@ -108,7 +108,7 @@ impl TokenFile {
         self.faults
             .pass(WriteStep::Renamed)
             .and_then(|()| sync_directory(&self.directory))
-            .map_err(|source| StoreError::io("the token file may not be on the disk yet", source))
+            .map_err(|source| StoreError::io("the token file could not be synced to disk", source))
     }
 
     fn rename(&self, successor: &Path) -> io::Result<()> {
@@ -116,9 +116,9 @@ impl TokenFile {
         fs::rename(successor, self.path())
     }
 
-    /// One name for it is enough: it is written under a lock.
+    /// A fixed name is sufficient, because writing requires the lock.
     fn write_successor(&self, path: &Path, text: &[u8]) -> io::Result<()> {
-        // A process that died in the middle of this has left the file.
+        // Left by a process that died during a write.
         match while_held(|| fs::remove_file(path)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -127,7 +127,7 @@ impl TokenFile {
         let mut file = while_held(create)?;
         self.faults.pass(WriteStep::Made)?;
         file.write_all(text)?;
-        // On the disk before it gets the name: after a power cut the name must not stand for an empty file.
+        // Made durable before the rename: after a power failure, the name must not refer to an empty file.
         file.sync_all()?;
         self.faults.pass(WriteStep::Written)
     }
@@ -138,7 +138,8 @@ impl TokenFile {
             .map_err(|source| StoreError::io("the token file cannot be deleted", source))
     }
 
-    /// Sets aside the file if it cannot be read, or the account's record alone if the rest can. The write lock is held.
+    /// Sets aside the file if it is unreadable, or only the account's record if the rest is readable. The caller holds the
+    /// write lock.
     pub(super) fn set_aside_unreadable(&self, key: &str) -> Result<bool, StoreError> {
         let is_damaged = |error: &StoreError| error.kind() == StoreErrorKind::Unreadable;
         let json = self.read()?;
@@ -169,7 +170,7 @@ impl TokenFile {
         }
     }
 
-    /// Copies the damaged file, never over an earlier copy.
+    /// Copies the damaged file, never overwriting an earlier copy.
     fn keep_copy(&self) -> Result<(), StoreError> {
         let failed = |source| StoreError::io("the damaged token file cannot be set aside", source);
         let (from, to) = (self.path(), self.free_name().map_err(failed)?);
@@ -192,29 +193,29 @@ impl TokenFile {
     }
 }
 
-/// A copy and no further name, for a file with two names is refused ([`PrivateFile`]). Never to a name that is there: another user
-/// may have made a link of it in a sticky directory.
+/// Copies instead of linking, because a file with two names is rejected ([`PrivateFile`]). Never uses an existing name, which
+/// may be another user's link in a sticky directory.
 fn copy_to_new(from: &Path, to: &Path) -> io::Result<()> {
     let mut copy = private(OpenOptions::new().write(true).create_new(true)).open(to)?;
     io::copy(&mut File::open(from)?, &mut copy)?;
     copy.sync_all()
 }
 
-/// The 64-bit FNV-1a hash: the same in all processes, of whatever version. If two keys share a hash, their accounts wait
-/// for each other; no more.
+/// The 64-bit FNV-1a hash, which is the same in all processes of any version. If two keys collide, their accounts wait for each
+/// other's lock; there is no other effect.
 fn fnv1a(key: &str) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     key.bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
-/// The content of the file: a record for each account, under the number of its write.
+/// The contents of the file: one record per account, with the number of its write.
 ///
-/// Borrows the records from the text, so that those of other accounts are written as they were read, and no copy of them
-/// is left in memory.
+/// Borrows the records from the text, so that those of other accounts are written back verbatim, without leaving copies in
+/// memory.
 #[derive(Serialize, Deserialize)]
 pub(super) struct FileContents<'a> {
     form: u32,
-    /// Counts the writes, so that no version occurs twice, not even after a record was removed.
+    /// Counts the writes, so that no version repeats, even after a record was removed.
     writes: u64,
     #[serde(borrow)]
     accounts: BTreeMap<String, VersionedJson<'a>>,
@@ -229,12 +230,12 @@ struct VersionedJson<'a> {
 
 impl<'a> FileContents<'a> {
     pub(super) fn parse(json: Option<&'a Vec<u8>>) -> Result<Self, StoreError> {
-        // A full disk can leave an empty file in the place of one that another program wrote: nothing is lost by writing over it.
+        // A full disk can leave an empty file where another program wrote. Overwriting it loses nothing.
         match json.filter(|json| !json.trim_ascii().is_empty()) {
             Some(json) => read_stored(json, FORM, "the token file"),
             None => Ok(Self {
                 form: FORM,
-                // Starts at random, so that a file that is deleted and written again repeats no version either.
+                // Starts at a random number, so that a file that is deleted and recreated does not repeat versions either.
                 writes: fastrand::u64(..1 << 52),
                 accounts: BTreeMap::new(),
             }),
@@ -274,7 +275,7 @@ impl<'a> FileContents<'a> {
 
     fn to_json(&self) -> Result<Zeroizing<Vec<u8>>, StoreError> {
         let accounts = self.accounts.iter();
-        // Six bytes for each of a key, and room around: a buffer that grows leaves copies of the tokens behind.
+        // Six bytes per key byte, plus overhead. A growing buffer would leave copies of the tokens in memory.
         let sizes = accounts.map(|(key, stored)| 6 * key.len() + stored.record.get().len() + 64);
         let mut json = Zeroizing::new(Vec::with_capacity(sizes.sum::<usize>() + 128));
         serde_json::to_writer(&mut *json, self)
@@ -284,24 +285,24 @@ impl<'a> FileContents<'a> {
     }
 }
 
-/// A step at which tests let a write fail or a process die.
+/// A step at which tests make a write fail or a process die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WriteStep {
-    /// A lock is about to be taken.
+    /// Before taking a lock.
     Lock,
-    /// The file was read, and nothing is written yet.
+    /// The file has been read, but nothing is written yet.
     Begin,
-    /// The new file is made, and nothing is in it yet.
+    /// The new file exists, but is still empty.
     Made,
-    /// The new file is whole, beside the old one.
+    /// The new file is complete, next to the old one.
     Written,
-    /// The new file is about to get the name.
+    /// Before the new file is renamed.
     Rename,
     /// The new file is in place.
     Renamed,
 }
 
-/// Does nothing, outside of tests.
+/// Does nothing outside tests.
 #[derive(Clone, Default)]
 pub(super) struct WriteFaults {
     #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The store of unit tests: one in memory, whose calls are recorded, failed or held.
+//! The store for unit tests: in memory, with calls that can be recorded, failed or held.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::auth::{
     MemoryStore, Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version, Versioned,
 };
 
-/// A call that reaches the store.
+/// A call to the store.
 #[derive(Clone, Copy)]
 pub(in crate::auth) enum StoreCall<'a> {
     Load,
@@ -23,12 +23,12 @@ pub(in crate::auth) enum StoreCall<'a> {
 
 type Hook = dyn Fn(StoreCall<'_>) -> Result<(), StoreError> + Send + Sync;
 
-/// The error of a hook.
+/// The error that a hook returns.
 pub(in crate::auth) fn fault(kind: ErrorKind) -> StoreError {
     StoreError::io("planned", kind.into())
 }
 
-/// While it is closed, holds the first that comes to it until it is opened.
+/// While closed, holds the first task that reaches it until it is opened.
 #[derive(Clone)]
 pub(in crate::auth) struct Gate(Arc<(AtomicBool, Semaphore, Semaphore)>);
 
@@ -50,7 +50,7 @@ impl Gate {
         }
     }
 
-    /// Waits until something is held.
+    /// Waits until a task is held.
     pub(in crate::auth) async fn arrived(&self) {
         let arrived = within("the call that is to be held", self.0.1.acquire()).await;
         arrived.unwrap().forget();
@@ -67,9 +67,9 @@ pub(in crate::auth) struct HookedStore {
     inner: MemoryStore,
     hook: Arc<Hook>,
     fragile_lock: bool,
-    /// Holds a record on its way to the reader.
+    /// Holds a loaded record before it is returned.
     pub(in crate::auth) loaded: Gate,
-    /// Holds a removal before it is done.
+    /// Holds a removal before it is executed.
     pub(in crate::auth) removing: Gate,
 }
 
@@ -87,7 +87,7 @@ impl HookedStore {
         }
     }
 
-    /// While the switch is on, the calls for which this holds fail with this error.
+    /// While the switch is on, the calls that match `fails` return this error.
     pub(in crate::auth) fn failing(
         inner: &MemoryStore,
         kind: ErrorKind,
@@ -104,7 +104,7 @@ impl HookedStore {
         (Self::new(inner, hook), is_on)
     }
 
-    /// A store whose locks are lost as soon as they are taken, as behind a network that is cut.
+    /// A store with locks that are lost as soon as they are taken, as over a broken network.
     pub(in crate::auth) fn with_fragile_lock(mut self) -> Self {
         self.fragile_lock = true;
         self

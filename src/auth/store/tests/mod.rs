@@ -1,4 +1,4 @@
-//! Tests of what is stored, and the store with hooks for tests of the manager.
+//! Tests of the stored format, and the store with hooks for tests of the manager.
 
 mod hooked_store;
 mod record;

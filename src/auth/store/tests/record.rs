@@ -1,4 +1,4 @@
-//! What is written for an account, and what is read back.
+//! The stored text of an account, written and read back.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -6,7 +6,7 @@ use crate::auth::store::{Ended, Record, RecordClient, StoredMark};
 use crate::auth::token_set::LONGEST;
 use crate::auth::{TokenSet, TokenStore};
 
-/// The tokens of a generation that live for a day.
+/// Tokens of this generation, valid for a day.
 pub(in crate::auth) fn tokens(generation: u64) -> TokenSet {
     TokenSet {
         access_token: format!("at-{generation}").into(),
@@ -22,7 +22,7 @@ pub(in crate::auth) fn tokens(generation: u64) -> TokenSet {
     }
 }
 
-/// The generation that is stored.
+/// The stored generation.
 pub(in crate::auth) async fn generation(store: &impl TokenStore, key: &str) -> Option<u64> {
     let stored = store.load(key).await.unwrap();
     stored.map(|stored| stored.record.tokens().generation())
@@ -109,7 +109,7 @@ fn the_reason_of_an_ended_session_is_read_and_does_not_break_older_versions() {
     ] {
         let text = Record::ended(&record().tokens, ended).to_secret_json();
         assert!(!text.expose().contains("s3cr3t") && text.expose().contains(code));
-        // What older versions read: the form that they know, without a refresh token and out of date.
+        // The fields that older versions read: their known form, expired and without a refresh token.
         let value: serde_json::Value = serde_json::from_str(text.expose()).unwrap();
         assert_eq!(
             (&value["form"], &value["tokens"]["lifetime_ms"]),

@@ -1,4 +1,4 @@
-//! The decisions as tables, without a store, a provider or a task.
+//! The decisions as tables, without a store, a provider or tasks.
 
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
@@ -16,14 +16,14 @@ use crate::auth::store::{Ended, tokens};
 use crate::auth::{Record, Version};
 use crate::transport::ClockReading;
 
-/// When all of these tests begin.
+/// The start time of all tests.
 const NOW: Duration = Duration::from_secs(5_000);
 
 fn secs(text: &str) -> Duration {
     Duration::from_secs(text.parse().unwrap())
 }
 
-/// Memory in the words of the tables, and a deletion that ends with the second value.
+/// Parses the memory column of a table. Dropping the second value ends the deletion.
 fn memory(words: &str) -> (State, Arc<()>) {
     let cached = |generation, saved| CachedTokens {
         saved,

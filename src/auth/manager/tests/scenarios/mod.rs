@@ -1,9 +1,9 @@
 //! Scenarios of token managers in tables of text, and the words of their steps.
 //!
-//! Letters are processes that share the account `sam`, each with a manager and a way to the store of its own, made with the
-//! defaults when it is first named. All others do something to the clock, the provider or the store: `stored 1d` puts tokens of
-//! this age there, `another` is a process that takes no part, `next` scripts a reply of the provider. `gets` shows the outcome of
-//! the last calls: a token, a user, or the kinds of an error.
+//! Letters denote processes that share the account `sam`. Each has its own manager and connection to the store, created with
+//! the defaults when first mentioned. All other words affect the clock, the provider or the store: `stored 1d` stores tokens of
+//! this age, `another` is an external process, `next` scripts a reply of the provider. `gets` shows the result of the last
+//! calls: a token, a user, or the kinds of an error.
 
 mod process;
 
@@ -32,11 +32,11 @@ tables! { clients deletion device elsewhere ending failures inspection kept_lock
 struct Play {
     bench: Bench,
     processes: BTreeMap<String, Process>,
-    /// The process of the last step.
+    /// The process of the previous step.
     last: String,
     held: VecDeque<Gate>,
     lock: Option<StoreGuard>,
-    /// The record in a backup.
+    /// The record in the backup.
     backup: Option<Record>,
     took: Duration,
 }
@@ -51,7 +51,7 @@ fn span(text: &str) -> Duration {
     }
 }
 
-/// A number as it was seen, or the bound that it keeps: `at most 10s`.
+/// Formats a number, or the bound that it satisfies: `at most 10s`.
 fn measured(seen: f64, unit: &str, expected: &str) -> String {
     let bound = |sign: &str| {
         let number = expected.strip_prefix(sign)?.strip_suffix(unit)?;
@@ -66,7 +66,7 @@ fn measured(seen: f64, unit: &str, expected: &str) -> String {
     }
 }
 
-/// Without a last word such as `x3`, and that number.
+/// Splits off a last word such as `x3`. Returns the other words and that number.
 fn times<'w, 's>(words: &'w [&'s str]) -> (&'w [&'s str], Option<usize>) {
     let times = |word: &&str| word.strip_prefix('x')?.parse().ok();
     match words.split_last() {
@@ -89,7 +89,7 @@ impl Play {
         }
     }
 
-    /// The next reply of the token endpoint: the issued tokens with changes, or a status, a body and headers.
+    /// Scripts the next reply of the token endpoint: the issued tokens with changes, or a status, a body and headers.
     fn script(&mut self, words: &[&str]) {
         let (words, repeated) = times(words);
         let (mut is_held, mut rotates) = (false, words[0] == "issues");
@@ -133,11 +133,11 @@ impl Play {
         }
     }
 
-    /// Moves the clock in small steps until this is seen.
+    /// Advances the clock in small steps until a condition holds.
     async fn until(&mut self, words: &[&str]) {
         let start = self.bench.clock.monotonic();
         loop {
-            // What is due runs before the clock is moved on.
+            // Run due tasks before advancing the clock.
             yields(20).await;
             let passed = self.bench.clock.monotonic().saturating_sub(start);
             let is_seen = match *words {

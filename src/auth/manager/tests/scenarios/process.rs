@@ -1,4 +1,4 @@
-//! A process of the scenarios: its manager, what its store and its signer do to it, and its calls.
+//! A process of the scenarios: its manager, the faults of its store and signer, and its calls.
 
 use std::error::Error as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +19,7 @@ use crate::auth::{
 };
 use crate::error::{Error, Result};
 
-/// What calls bring: a token, a user, or an error.
+/// The results of calls: a token, a user, or an error.
 type Outcomes = Vec<Result<String>>;
 
 pub(super) struct Process {
@@ -28,26 +28,26 @@ pub(super) struct Process {
     heard: String,
     store: HookedStore,
     faults: Arc<Faults>,
-    /// Calls under way, the latest last.
+    /// Running calls, the latest last.
     begun: Vec<(String, Vec<JoinHandle<Outcomes>>)>,
     got: Outcomes,
     polls: Vec<String>,
 }
 
-/// What happens to the calls of the store and the signer, and which have come.
+/// The faults of the store and the signer, and the calls that reached them.
 #[derive(Default)]
 struct Faults {
-    /// The calls, what happens to them, and to how many of them.
+    /// Call names, their fault, and the number of calls affected.
     rules: Mutex<Vec<(String, String, usize)>>,
     manager: OnceLock<Weak<Shared>>,
     loads: AtomicUsize,
     locks: AtomicUsize,
-    /// Each access token that was written, with the one that was served then.
+    /// Each access token written, with the one being served at that time.
     writes: Mutex<Vec<String>>,
 }
 
 impl Faults {
-    /// The fault of the next call that has one of these names.
+    /// The fault for the next call with one of these names.
     fn next(&self, names: &[&str]) -> Option<String> {
         let take = |rules: &mut Vec<(String, String, usize)>| {
             let mut rules = rules.iter_mut();
@@ -114,7 +114,7 @@ impl Faults {
     }
 }
 
-/// A key that signs, unless it fails.
+/// A key that signs, or fails as scripted.
 #[derive(Clone)]
 struct Key(Arc<Faults>);
 
@@ -141,7 +141,7 @@ fn current(manager: Option<&TokenManager>) -> String {
     token.map_or("none".to_owned(), |token| token.expose().to_owned())
 }
 
-/// The kind of an error, and that of the store's error below it.
+/// The kind of an error, and that of the underlying store error.
 fn kinds(error: &Error) -> String {
     let below = error.source();
     let below = below.and_then(|it| it.downcast_ref::<StoreError>());
@@ -149,7 +149,7 @@ fn kinds(error: &Error) -> String {
     format!("{:?}{below}", error.kind())
 }
 
-/// Such as `LoggedIn 2 elsewhere`.
+/// For example `LoggedIn 2 elsewhere`.
 fn event_text(event: &Event, now: SystemTime) -> String {
     let shown = format!("{event:?}");
     let mut text = shown.split(' ').next().unwrap().to_owned();
@@ -163,7 +163,7 @@ fn event_text(event: &Event, now: SystemTime) -> String {
     text + ["", " elsewhere"][usize::from(shown.contains("elsewhere: true"))]
 }
 
-/// What a process does, in the words of a step.
+/// The actions of a process, described by the words of a step.
 async fn work(manager: TokenManager, bench: Bench, words: String) -> Outcomes {
     let words: Vec<&str> = words.split(' ').collect();
     let option = |name: &str| {
@@ -193,7 +193,7 @@ async fn work(manager: TokenManager, bench: Bench, words: String) -> Outcomes {
         }
         ["login", name, ..] => {
             let login = authorization().start().unwrap().to_secret_json();
-            // As in a web application, which stores it meanwhile.
+            // Like a web application that stores the login in between.
             let login = PendingLogin::from_secret_json(manager.provider(), &login).unwrap();
             let (login, callback) = callback_of(&bench, login, name);
             if let Some(nonce) = option("nonce") {
@@ -287,12 +287,12 @@ impl Process {
         self.got.iter().filter_map(|it| it.as_ref().err())
     }
 
-    /// How long the next call is to wait after the last error.
+    /// The wait before the next call, according to the last error.
     pub(super) fn retry_after(&self) -> Option<Duration> {
         self.errors().last()?.retry_after()
     }
 
-    /// Waits for what was begun last, or for the last of this kind.
+    /// Waits for the most recent task, or the most recent of this kind.
     pub(super) async fn end(&mut self, kind: Option<&&str>) {
         let is_it = |(begun, _): &(String, _)| kind.is_none_or(|kind| kind == begun);
         let at = self.begun.iter().rposition(is_it).unwrap();
@@ -307,7 +307,7 @@ impl Process {
         begun.all(JoinHandle::is_finished)
     }
 
-    /// Moves the clock by seconds until a login on a device polls, and waits for the reply.
+    /// Advances the clock by seconds until a device login polls, and waits for the reply.
     async fn poll(&mut self, bench: &Bench) {
         let polls = bench.idp.refreshes();
         let is_busy = |it: &Self| bench.clock.sleepers() == 0 && !it.has_ended();
@@ -347,7 +347,7 @@ impl Process {
                     assert!(call.await.unwrap_err().is_cancelled());
                 }
             }
-            // Before the first await.
+            // Runs only the part before the first await.
             ["leaves"] => drop(self.manager().logout(None)),
             ["drops"] => self.manager = None,
             ["flush"] => assert!(self.manager().flush(DAY).await),
@@ -397,8 +397,8 @@ impl Process {
         }
     }
 
-    /// The session as support sees it: the state, the user, the generation, whether it is stored, from now on the times of the
-    /// login, the renewal, the ends of token and session, and the mark, then failures and reasons.
+    /// The session as support sees it: the state, the user, the generation, whether it is stored; then, relative to now, the
+    /// times of the login, the renewal, the ends of token and session, and the mark; then failures and reasons.
     async fn report(&self, now: SystemTime) -> String {
         let session = self.manager().inspect().await;
         let or_none = |text: Option<String>| text.unwrap_or("-".to_owned());
@@ -440,7 +440,7 @@ impl Process {
     pub(super) async fn see(&mut self, bench: &Bench, words: &[&str]) -> String {
         let (what, expected) = (words[0], words[1..].join(" "));
         let now = bench.clock.now();
-        // A part of a long text.
+        // Part of a long text.
         let part = |text: String| {
             if text.contains(&expected) {
                 expected.clone()

@@ -1,14 +1,14 @@
-//! Processes that share one stored session, in random schedules: killed or suspended at any step, with lost replies and
-//! failing stores.
+//! Processes that share one stored session, in random schedules. They are killed or suspended at any step, replies are lost,
+//! and stores fail.
 //!
-//! Each process has a runtime and a manager of its own. The schedule runs one step of one task, or lets time pass. The
-//! world (store, provider and clock) knows which process holds which tokens, and judges each request when it arrives:
+//! Each process has its own runtime and manager. The schedule runs one step of one task, or lets time pass. The world (store,
+//! provider and clock) knows which process holds which tokens, and checks each request on arrival:
 //!
-//! - a refresh token that is used up is sent only when its successor is lost for good;
-//! - tokens are stored, or tried to be, before anybody sees them;
-//! - tokens that are served and still valid are served whatever fails;
+//! - a used refresh token is sent only if its successor is lost for good;
+//! - tokens are stored, or storing was attempted, before they are served;
+//! - valid tokens stay in use whatever fails;
 //! - each expiry causes one request, and another one for each that failed or whose process was killed;
-//! - a session ends only when a new refresh token was lost, and nothing valid is left after a logout.
+//! - a session ends only if a new refresh token was lost, and nothing valid is left after a logout.
 
 mod world;
 
@@ -30,7 +30,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::fake::InProcess;
 use crate::transport::{Clock, HttpOptions};
 
-/// The life of an access token, and how long before its end it is not served any more.
+/// The lifetime of an access token, and how long before its end it is no longer served.
 const LIFE: Duration = Duration::from_secs(600);
 const MARGIN: Duration = Duration::from_secs(30);
 
@@ -39,7 +39,7 @@ fn no_session_is_lost_on_one_machine() {
     run_without_runtime(count(24), |_, seed| Schedule::new(seed, false).run());
 }
 
-/// The lock can end while its holder runs, as behind a network.
+/// The lock can be lost while its holder runs, as over a network.
 #[test]
 fn no_session_is_lost_over_a_network() {
     run_without_runtime(count(16), |_, seed| Schedule::new(seed, true).run());
@@ -53,17 +53,17 @@ struct Process {
     last_ready: Option<JoinHandle<()>>,
     is_idle: bool,
     call: Option<JoinHandle<Result<AccessToken>>>,
-    /// The newest generation that was served.
+    /// The latest generation that was served.
     served: Option<u64>,
-    /// When a token was served last.
+    /// When a token was last served.
     served_at: Option<Duration>,
-    /// Whether its last call was refused for good.
+    /// Whether its last call was refused permanently.
     needs_login: bool,
     suspended_until: Duration,
 }
 
 impl Process {
-    /// Something from outside may have made a task ready.
+    /// Call this after an external event that may have made a task ready.
     fn disturb(&mut self) {
         (self.last_ready, self.is_idle) = (None, false);
     }
@@ -75,7 +75,7 @@ impl Process {
         self.disturb();
     }
 
-    /// Runs the next task that is ready.
+    /// Runs the next ready task.
     fn run_task(&mut self) {
         if self.is_idle {
             return;
@@ -151,7 +151,7 @@ impl Schedule {
             .background(self.random.bool())
             .build()
             .unwrap();
-        // One task runs in each step, and those that come from outside after all others.
+        // Each step runs one task. Externally woken tasks run after all others.
         let runtime = tokio::runtime::Builder::new_current_thread()
             .event_interval(1)
             .global_queue_interval(u32::MAX)
@@ -195,7 +195,7 @@ impl Schedule {
         self.heal();
     }
 
-    /// Whether no process does anything before the clock is advanced.
+    /// Whether no process can do anything before the clock is advanced.
     fn is_quiet(&self) -> bool {
         let now = self.clock.monotonic();
         self.processes.iter().all(|process| {
@@ -208,7 +208,7 @@ impl Schedule {
         lock(&self.world).is_lost && self.processes.iter().all(|process| process.needs_login)
     }
 
-    /// A kill, a suspension, or a lock that is lost.
+    /// Kills or suspends a process, or loses a lock.
     fn meddle(&mut self) {
         let at = self.random.usize(0..self.processes.len());
         match self.random.u32(0..300) {
@@ -217,7 +217,7 @@ impl Schedule {
                 self.start();
             }
             2 => {
-                // Over a network a process may sleep for as long as the wait for its mark allows.
+                // Over a network, a process may sleep only as long as the wait for its mark allows.
                 let longest = if self.can_lose_lock { 5 } else { 1_000 };
                 let time = Duration::from_secs(self.random.u64(1..=longest));
                 let process = &mut self.processes[at];
@@ -255,14 +255,14 @@ impl Schedule {
                 world.refresh(late.token, late.sent_at, None);
                 continue;
             }
-            // A process that lives waits for it, and the next one after a kill does not.
+            // A live process waits for the late request, but the next one after a kill does not.
             let lives = self.processes.iter().any(|it| it.number == late.process);
             assert!(!lives, "rt-{} arrives after its repetition", late.token);
             (world.session_over, world.is_lost) = (true, true);
         }
     }
 
-    /// One step of a process.
+    /// Runs one step of a process.
     fn step(&mut self, at: usize) {
         let now = self.clock.monotonic();
         let process = &mut self.processes[at];
@@ -270,7 +270,7 @@ impl Schedule {
             return;
         }
         if process.call.is_none() {
-            // A call that has nothing to start or to wait for needs no task.
+            // A call that starts nothing and does not wait needs no task.
             match process.manager.current() {
                 Some(fresh) => self.judge(at, Ok(fresh)),
                 None => process.begin_call(),
@@ -278,7 +278,7 @@ impl Schedule {
         }
         let process = &mut self.processes[at];
         process.run_task();
-        // A panic in a task ends the task alone.
+        // A panic in a task ends only that task.
         assert_eq!(lock(&self.world).broken, None);
         if process.call.as_ref().is_some_and(JoinHandle::is_finished) {
             let called = process.call.take().unwrap().now_or_never();
@@ -306,7 +306,7 @@ impl Schedule {
                 let is_over = world.is_lost || world.is_logging_out;
                 assert!(is_over, "the session has not ended: {error:?}");
             }
-            // A full disk is not worth another try at once.
+            // After a full disk, an immediate retry is useless.
             Err(error) => {
                 let passes = error.is_retryable() || error.kind() == ErrorKind::Store;
                 assert!(passes, "{error:?}");
@@ -314,7 +314,7 @@ impl Schedule {
         }
     }
 
-    /// What was served is served until it expires.
+    /// Valid tokens stay in use until they expire.
     fn check_served(&mut self, at: usize) {
         let process = &mut self.processes[at];
         let world = lock(&self.world);
@@ -337,7 +337,7 @@ impl Schedule {
         assert!(now.is_none_or(|now| now.generation() >= served));
     }
 
-    /// The end of all faults.
+    /// Ends all faults.
     fn heal(&mut self) {
         {
             let mut world = lock(&self.world);
@@ -377,13 +377,13 @@ impl Schedule {
                     break;
                 }
             }
-            // After the end of a session nothing is to come.
+            // After the end of a session, nothing is pending.
             let time = [2 * SECOND, LIFE / 20][usize::from(self.is_over())];
             self.pass(time);
         }
     }
 
-    /// One process logs out, while the other may be in the middle of a refresh.
+    /// One process logs out, possibly during the other's refresh.
     fn log_out(&mut self) {
         let later = Duration::from_secs(self.random.u64(1..600));
         self.settle(later);

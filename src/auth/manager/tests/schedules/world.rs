@@ -1,4 +1,4 @@
-//! The world of the processes, which judges each request when it arrives, and the store and the provider as a process sees them.
+//! The world of the processes, which checks each request on arrival, with its store and provider as each process sees them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,40 +16,40 @@ use crate::error::Result;
 use crate::fake::{InProcessReply, NoReply, Received};
 use crate::transport::Clock;
 
-/// What the processes share.
+/// The state shared by the processes.
 #[derive(Default)]
 pub(super) struct World {
     pub(super) random: Rng,
-    /// How many of a hundred calls of the store, and requests, fail.
+    /// The percentages of store calls and of requests that fail.
     pub(super) store_faults: u32,
     pub(super) request_faults: u32,
-    /// Until when the writes of a process fail.
+    /// The end of each process's write failures.
     pub(super) full_disks: HashMap<u64, Duration>,
     pub(super) record: Option<Versioned>,
     pub(super) writes: u64,
     pub(super) lock: Option<u64>,
     pub(super) locks: u64,
-    /// The generation whose refresh token the provider accepts.
+    /// The generation with the refresh token that the provider accepts.
     pub(super) current: u64,
     pub(super) session_over: bool,
     pub(super) revoked: HashSet<String>,
-    /// The live process that has the current tokens, or will have them with a reply.
+    /// The live process that has the current tokens, or will receive them in a reply.
     pub(super) holder: Option<u64>,
     /// Whether a new refresh token was lost for good.
     pub(super) is_lost: bool,
     /// When tokens were requested, by generation.
     pub(super) issued_at: HashMap<u64, SystemTime>,
-    /// Generations that a store has, or has refused.
+    /// Generations that a store has accepted or refused.
     pub(super) offered: HashSet<u64>,
     pub(super) stored: HashSet<u64>,
     pub(super) requests: HashMap<u64, u64>,
     pub(super) failed: HashMap<u64, u64>,
     pub(super) kills: u64,
-    /// Requests that arrive after their sender has given up.
+    /// Requests that arrive after their sender timed out.
     pub(super) late: Vec<Late>,
-    /// What the provider has seen and must not see.
+    /// The first violation that the provider observed.
     pub(super) broken: Option<String>,
-    /// When the request that used up a token was sent.
+    /// When the request that used up each token was sent.
     pub(super) used_by: HashMap<u64, Duration>,
     pub(super) is_logging_out: bool,
 }
@@ -72,7 +72,7 @@ impl World {
         self.random.u32(0..100) < percent
     }
 
-    /// A refresh token arrives at the provider. Returns the generation that is issued for it.
+    /// Handles a refresh token that arrives at the provider. Returns the generation issued for it.
     pub(super) fn refresh(&mut self, sent: u64, sent_at: Duration, by: Option<u64>) -> Option<u64> {
         if self.session_over {
             return None;
@@ -114,7 +114,7 @@ pub(super) struct Access {
 }
 
 impl Access {
-    /// A call takes some steps, sometimes some time, and may fail before or after it is carried out.
+    /// A call takes several steps, sometimes some time, and may fail before or after its execution.
     async fn call<T>(&self, work: impl FnOnce(&mut World) -> T) -> Result<T, StoreError> {
         let (steps, pause, before, after) = {
             let mut world = lock(&self.world);
@@ -227,15 +227,15 @@ impl Drop for Held {
     }
 }
 
-/// What happens to a request.
+/// The fate of a request.
 #[derive(Debug)]
 enum Fate {
     Arrives,
     IsNotSent,
     IsRefused(u16),
-    /// The provider carries it out, and its reply is lost.
+    /// The provider executes it, and its reply is lost.
     ReplyIsLost,
-    /// The sender gives up, and it may arrive after that.
+    /// The sender times out, and the request may arrive afterwards.
     TimesOut(bool),
 }
 
@@ -272,7 +272,7 @@ pub(super) async fn answer(
             *world.failed.entry(sent).or_default() += 1;
         }
         if matches!(fate, Fate::TimesOut(true)) {
-            // Within thirty seconds after it was sent, also when its sender is suspended meanwhile.
+            // Arrives within thirty seconds after it was sent, even if its sender is suspended meanwhile.
             let arrives_at = sent_at + Duration::from_secs(world.random.u64(0..30));
             let token = sent;
             let late = Late {

@@ -1,4 +1,4 @@
-//! A file that cannot be read is an error, is not taken for an account without a login, and is never overwritten.
+//! An unreadable file is an error. It is not mistaken for an account without a login, and never overwritten.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::error::Error;
 
 const NEWER: &str = "{\"form\":2,\"all\":\"other\"}";
 
-/// No way to change the file touches it, and each says the same.
+/// Checks that every way to change the file leaves it unchanged and fails with this kind.
 async fn assert_blocks_changes(text: &[u8], kind: StoreErrorKind) {
     let folder = Folder::with(text);
     let (store, version) = (folder.store(), Version::new(1));
@@ -60,7 +60,7 @@ async fn an_empty_file_is_no_login_and_is_written_over() {
         assert!(store.load("sam").await.unwrap().is_none());
         let version = Version::new(1);
         assert!(!store.remove("sam", version).await.unwrap());
-        // There is nothing in it to be kept.
+        // It has nothing worth keeping.
         assert!(!store.set_aside_unreadable("sam").await.unwrap());
         put(&store, "sam", 1).await;
         assert_eq!(generation(&store, "sam").await, Some(1));
@@ -84,7 +84,7 @@ async fn a_damaged_file_is_set_aside_once_for_each_time() {
         assert_eq!(kept, text);
         assert!(store.load("sam").await.unwrap().is_none());
     }
-    // There is nothing to be set aside any more, nor in a file that can be read.
+    // Nothing is left to set aside, and a readable file is never set aside.
     assert!(!store.set_aside_unreadable("sam").await.unwrap());
     put(&store, "sam", 1).await;
     assert!(!store.set_aside_unreadable("sam").await.unwrap());
@@ -109,7 +109,7 @@ async fn a_damaged_record_is_set_aside_alone() {
     assert_eq!(kept, text);
 }
 
-/// Row 20. Row 53. Nor does it affect other accounts.
+/// Row 20. Row 53. Other accounts are not affected either.
 #[tokio::test]
 async fn what_a_newer_version_wrote_is_not_set_aside() {
     let newer = "{\"version\":7,\"record\":{\"form\":9,  \"kept\":[\"as it is\"]}}";
@@ -141,7 +141,7 @@ async fn a_directory_that_is_missing_is_an_error_and_is_not_made() {
     let kinds = [kind(store.load("sam").await), kind(swapped), kind(locked)];
     assert_eq!(kinds, [StoreErrorKind::Missing; 3]);
     assert!(!missing.exists());
-    // Nor are these the paths of a file.
+    // These are not paths of a file either.
     for path in [folder.path().join(".."), "/".into(), folder.path().into()] {
         assert!(FileStore::new(path).load("sam").await.is_err());
     }

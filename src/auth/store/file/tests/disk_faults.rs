@@ -1,4 +1,4 @@
-//! Writes that fail in the middle.
+//! Writes that fail halfway.
 
 use std::fs;
 use std::io::{Error, ErrorKind};
@@ -11,7 +11,7 @@ use super::folder::{Folder, put, record};
 use crate::auth::store::generation;
 use crate::auth::{FileStore, StoreErrorKind, TokenStore};
 
-/// A store whose disk fails at one point for as long as the switch is on.
+/// A store with a disk that fails at this step while the switch is on.
 fn failing(folder: &Folder, at: WriteStep, kind: ErrorKind) -> (FileStore, Arc<AtomicBool>) {
     let broken = Arc::new(AtomicBool::new(true));
     let mut store = folder.store();
@@ -48,7 +48,7 @@ async fn a_failed_write_leaves_the_old_file_and_names_the_reason() {
                 assert_eq!(removed.unwrap_err().kind(), reason, "{kind:?}");
                 assert_eq!(fs::read(folder.file()).unwrap(), text);
             }
-            // No half-written file with tokens in it is left either.
+            // No partial file with tokens is left either.
             assert_eq!(folder.names(), ["tokens.json", "tokens.json.lock"]);
             broken.store(false, Ordering::SeqCst);
             let swapped = store.swap("sam", Some(old.version), &record(2)).await;
@@ -92,7 +92,7 @@ async fn a_file_system_without_locks_is_an_error_of_its_own_and_nothing_is_writt
     }
 }
 
-/// Row 61. A scanner opens the new file, and for a moment it cannot get its name.
+/// Row 61. A scanner opens the new file, which briefly cannot be renamed.
 #[tokio::test]
 async fn a_file_that_another_program_holds_for_a_moment_is_replaced() {
     for kind in [ErrorKind::PermissionDenied, ErrorKind::ResourceBusy] {

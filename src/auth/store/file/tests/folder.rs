@@ -1,4 +1,4 @@
-//! A folder of a test's own.
+//! A temporary folder for a test.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::auth::{FileStore, Record, StoreError, StoreErrorKind, TokenStore, Ver
 
 const FILE: &str = "tokens.json";
 
-/// Is deleted with all that is in it when it is dropped.
+/// Deleted with all its contents when dropped.
 pub(in crate::auth) struct Folder(TestFolder);
 
 impl Folder {
@@ -18,7 +18,7 @@ impl Folder {
         Self(TestFolder::new())
     }
 
-    /// With a token file of these contents.
+    /// A folder with a token file with these contents.
     pub(in crate::auth) fn with(contents: impl AsRef<[u8]>) -> Self {
         let folder = Self::new();
         folder.write(contents);
@@ -41,12 +41,12 @@ impl Folder {
         fs::read_to_string(self.file()).unwrap()
     }
 
-    /// Writes the file, private as the store's own.
+    /// Writes the file with the store's private mode.
     pub(in crate::auth) fn write(&self, contents: impl AsRef<[u8]>) {
         self.0.write(FILE, contents);
     }
 
-    /// The names in the folder, in order.
+    /// The file names in the folder, sorted.
     pub(super) fn names(&self) -> Vec<String> {
         self.0.names()
     }
@@ -56,14 +56,14 @@ pub(super) fn record(generation: u64) -> Record {
     Record::new(tokens(generation))
 }
 
-/// Puts a record where there is none.
+/// Stores a record where there is none yet.
 pub(super) async fn put(store: &FileStore, key: &str, generation: u64) -> Versioned {
     let record = record(generation);
     store.swap(key, None, &record).await.unwrap().unwrap();
     store.load(key).await.unwrap().unwrap()
 }
 
-/// The kind of the error of a call.
+/// The kind of a call's error.
 pub(super) fn kind<T>(outcome: Result<T, StoreError>) -> StoreErrorKind {
     outcome.err().unwrap().kind()
 }

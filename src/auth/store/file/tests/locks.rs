@@ -1,4 +1,4 @@
-//! How long a lock is waited for; `fake::tests::stores` checks the laws of locks.
+//! How long a store waits for a lock; `fake::tests::stores` checks the laws of locks.
 
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, SystemTime};
@@ -41,7 +41,7 @@ async fn a_swap_that_has_begun_completes_when_its_caller_is_cancelled() {
     store.faults = WriteFaults::new(move |point| {
         if point == WriteStep::Begin {
             signal.add_permits(1);
-            // Ends with an error when the other end is dropped, which is the sign to go on.
+            // Returns an error when the other end is dropped, which is the signal to continue.
             let _ = gone.lock().unwrap().recv();
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! The file store against what happens to files.
+//! Tests of the file store on real files.
 
 mod damage;
 mod disk_faults;

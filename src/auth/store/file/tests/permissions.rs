@@ -1,4 +1,4 @@
-//! Who may read and write the file.
+//! The permissions of the file and its directory.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
@@ -66,7 +66,7 @@ async fn a_file_that_others_may_write_is_refused_and_unchanged() {
     }
 }
 
-/// Who may open a lock file can hold the lock, and the owner of the tokens waits.
+/// Anyone who may open a lock file could hold the lock and block the owner of the tokens.
 #[tokio::test]
 async fn a_lock_file_is_kept_to_its_owner() {
     let folder = Folder::new();
@@ -98,7 +98,7 @@ async fn a_symbolic_link_in_the_place_of_the_file_or_of_its_lock_is_refused() {
         fs::remove_file(&link).unwrap();
     }
     assert_eq!(generation(&folder.store(), "sam").await, Some(1));
-    // So is one in the place of the lock.
+    // A link in place of the lock is refused too.
     let folder = Folder::new();
     let target = folder.path().join("target");
     symlink(&target, folder.path().join("tokens.json.lock")).unwrap();
@@ -122,8 +122,8 @@ async fn a_linked_directory_leads_to_the_same_file_and_the_same_lock() {
     assert!(error.kind() == StoreErrorKind::LockTimeout);
 }
 
-/// Row 20. A pipe is opened when its other end is, which may be never. Opened is what was there when the check was made.
-#[cfg(not(target_vendor = "apple"))] // Where rustix makes none.
+/// Row 20. Opening a pipe may block forever, so it is opened without waiting, and then checked.
+#[cfg(not(target_vendor = "apple"))] // rustix cannot create pipes there.
 #[tokio::test]
 async fn a_pipe_in_the_place_of_the_file_or_of_a_lock_is_refused_at_once() {
     use rustix::fs::{CWD, Mode, mkfifoat};
@@ -135,7 +135,7 @@ async fn a_pipe_in_the_place_of_the_file_or_of_a_lock_is_refused_at_once() {
         let folder = Folder::new();
         let pipe = folder.path().join(name);
         mkfifoat(CWD, &pipe, Mode::RUSR | Mode::WUSR).unwrap();
-        // Also when the pipe has a reader, and so it can be opened.
+        // Also if the pipe has a reader, so that it can be opened.
         for read in [false, true] {
             let mut reader = fs::OpenOptions::new();
             let reader = read.then(|| reader.read(true).write(true).open(&pipe).unwrap());
@@ -168,11 +168,11 @@ async fn a_directory_that_others_may_write_is_refused_unless_it_is_sticky() {
     }
 }
 
-/// Row 20. Only root can give a file away, so for other users there is nothing to try here.
+/// Row 20. Only root can change the owner of a file, so other users cannot run this test.
 #[tokio::test]
 async fn a_file_of_another_user_is_refused() {
     let user = rustix::process::geteuid().as_raw();
-    // Not the caller, who may be `nobody`.
+    // Must differ from the caller, who may be `nobody`.
     let stranger = Some(if user == 65_534 { 65_533 } else { 65_534 });
     let folder = Folder::new();
     let store = folder.store();
