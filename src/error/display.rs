@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn an_error_without_a_code_or_a_path_has_a_text() {
         let unnamed = ServerError::from_value(json!({"message": "No"}));
-        let said = "the server refused: another reason (HTTP 200); see Error::report()";
+        let said = "the server refused: an unclassified error (HTTP 200); see Error::report()";
         assert_eq!(rejected(vec![unnamed]).to_string(), said);
         let said = "the reply does not have the expected shape: it ends too early";
         assert_eq!(

@@ -388,7 +388,7 @@ async fn any_registered_address_of_this_machine_is_served() {
         http://127.0.0.1:0/callback#a   | Config: alone
         http://me@127.0.0.1:0/callback  | Config: alone
         com.example.app:/callback       | Config: alone
-        callback                        | Config: no address
+        callback                        | Config: not a valid URL
         ",
     ) {
         let builder = Loopback::builder().redirect_uri(row[0]);
