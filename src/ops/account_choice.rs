@@ -26,7 +26,7 @@ use crate::send::Call;
 /// let account = client.choose_account(&AccountChoice::Producer).await?;
 /// assert_eq!(account.id(), &"envd-100201");
 ///
-/// // No account has its own roles, so the user's roles hold for all of them: no account is singled out.
+/// // No account has its own roles, so the user's roles hold for all of them.
 /// let receiver = AccountChoice::Role(envd_sdk::model::Role::Receiver);
 /// let error = client.choose_account(&receiver).await.unwrap_err();
 /// assert!(error.kind() == envd_sdk::ErrorKind::AccountChoice);

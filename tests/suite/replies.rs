@@ -91,7 +91,7 @@ const OTHERS: &str = r#"
 Bodies of other media types are named
   with retry none;
   reply 502 content-type={application/json |text/html <!DOCTYPE html><p>Bad gateway|application/json <HTML>|application/xml <?xml version="1.0"?><Error/>|text/plain try later};
-  user -> {NoAnswer|NoAnswer|NoAnswer|Unavailable|NoAnswer} again, says {HTTP 502 with an empty body|HTTP 502 with an HTML page|an HTML page|an XML document|not of the interface (text/plain)};
+  user -> {NoAnswer|NoAnswer|NoAnswer|Unavailable|NoAnswer} again, says {HTTP 502 with an empty body|HTTP 502 with an HTML page|an HTML page|an XML document|an unexpected body (text/plain)};
   reply 502 {"Message": "x"}; user -> Unavailable again, says the server refused with HTTP 502 (application/json), message x;
   reply 500 {"Message": "No", "StackTrace": "at x"}; search x -> says PICRegister: the server refused with HTTP 500 (application/json), message No, says Error::report()
 Only known media types are shown
