@@ -2,10 +2,10 @@
 
 use std::time::{Duration, SystemTime};
 
+use async_trait::async_trait;
 use envd_sdk::Clock;
 use envd_sdk::auth::{
-    BoxFuture, Provider, ProviderBuilder, Record, StoreError, StoreGuard, TokenStore, Version,
-    Versioned,
+    Provider, ProviderBuilder, Record, StoreError, StoreGuard, TokenStore, Version, Versioned,
 };
 use envd_sdk::fake::Fake;
 use serde_json::json;
@@ -40,8 +40,9 @@ impl FixedStore {
     }
 }
 
+#[async_trait]
 impl TokenStore for FixedStore {
-    fn load<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<Versioned>, StoreError>> {
+    async fn load(&self, key: &str) -> Result<Option<Versioned>, StoreError> {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let issued_at = since.unwrap_or_default().saturating_sub(self.age);
         let record = json!({"form": 1, "tokens": {
@@ -55,28 +56,24 @@ impl TokenStore for FixedStore {
             "generation": 1,
         }});
         let record = Record::from_secret_json(&record.to_string().into());
-        Box::pin(async { Ok(Some(Versioned::new(Version::new(1), record?))) })
+        Ok(Some(Versioned::new(Version::new(1), record?)))
     }
 
-    fn swap<'a>(
-        &'a self,
-        _: &'a str,
+    async fn swap(
+        &self,
+        _: &str,
         _: Option<Version>,
-        _: &'a Record,
-    ) -> BoxFuture<'a, Result<Option<Version>, StoreError>> {
+        _: &Record,
+    ) -> Result<Option<Version>, StoreError> {
         // Every change succeeds.
-        Box::pin(async { Ok(Some(Version::new(1))) })
+        Ok(Some(Version::new(1)))
     }
 
-    fn remove<'a>(&'a self, _: &'a str, _: Version) -> BoxFuture<'a, Result<bool, StoreError>> {
-        Box::pin(async { Ok(false) })
+    async fn remove(&self, _: &str, _: Version) -> Result<bool, StoreError> {
+        Ok(false)
     }
 
-    fn lock<'a>(
-        &'a self,
-        _: &'a str,
-        _: Duration,
-    ) -> BoxFuture<'a, Result<StoreGuard, StoreError>> {
-        Box::pin(async { Ok(StoreGuard::new(())) })
+    async fn lock(&self, _: &str, _: Duration) -> Result<StoreGuard, StoreError> {
+        Ok(StoreGuard::new(()))
     }
 }

@@ -254,8 +254,7 @@ pub use self::store::FileStore;
 #[doc(alias("persist", "token storage"))]
 pub use self::store::TokenStore;
 pub use self::store::{
-    MemoryStore, PrivateFile, Record, StoreError, StoreErrorKind, StoreFuture, StoreGuard, Version,
-    Versioned,
+    MemoryStore, PrivateFile, Record, StoreError, StoreErrorKind, StoreGuard, Version, Versioned,
 };
 pub use self::token_set::TokenSet;
 #[doc(alias("access token", "bearer", "JWT"))]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use keyring_core::{CredentialStore, Entry, Error as KeyringError};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -12,9 +13,7 @@ use tokio::runtime::Handle;
 use zeroize::Zeroizing;
 
 use crate::auth::store::{StoreErrorKind, read_stored};
-use crate::auth::{
-    FileStore, Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version, Versioned,
-};
+use crate::auth::{FileStore, Record, StoreError, StoreGuard, TokenStore, Version, Versioned};
 use crate::locked::lock;
 use crate::secret::Secret;
 
@@ -184,32 +183,33 @@ impl KeyringStore {
     }
 }
 
+#[async_trait]
 impl TokenStore for KeyringStore {
-    fn load<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<Versioned>> {
+    async fn load(&self, key: &str) -> Result<Option<Versioned>, StoreError> {
         let (store, key) = (self.clone(), key.to_owned());
         // Reads under the write lock, because during a write a keyring may return neither the old nor the new entry.
-        Box::pin(self.locks.with_write_lock(move || store.read(&key)))
+        self.locks.with_write_lock(move || store.read(&key)).await
     }
 
-    fn swap<'a>(
-        &'a self,
-        key: &'a str,
+    async fn swap(
+        &self,
+        key: &str,
         expected: Option<Version>,
-        new: &'a Record,
-    ) -> StoreFuture<'a, Option<Version>> {
+        new: &Record,
+    ) -> Result<Option<Version>, StoreError> {
         let (store, key, new) = (self.clone(), key.to_owned(), new.clone());
         let replace = move || store.replace(key, expected, new);
-        Box::pin(self.locks.with_write_lock(replace))
+        self.locks.with_write_lock(replace).await
     }
 
-    fn remove<'a>(&'a self, key: &'a str, expected: Version) -> StoreFuture<'a, bool> {
+    async fn remove(&self, key: &str, expected: Version) -> Result<bool, StoreError> {
         let (store, key) = (self.clone(), key.to_owned());
         let delete = move || store.delete(&key, expected);
-        Box::pin(self.locks.with_write_lock(delete))
+        self.locks.with_write_lock(delete).await
     }
 
-    fn lock<'a>(&'a self, key: &'a str, wait: Duration) -> StoreFuture<'a, StoreGuard> {
-        self.locks.lock(key, wait)
+    async fn lock(&self, key: &str, wait: Duration) -> Result<StoreGuard, StoreError> {
+        self.locks.lock(key, wait).await
     }
 
     fn lock_survives_faults(&self) -> bool {

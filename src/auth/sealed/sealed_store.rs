@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use chacha20poly1305::aead::{Aead, Generate, KeyInit, Payload};
@@ -14,9 +15,7 @@ use zeroize::Zeroizing;
 
 use crate::auth::store::StoreErrorKind;
 use crate::auth::store::record::Seal;
-use crate::auth::{
-    Record, StoreError, StoreFuture, StoreGuard, TokenSet, TokenStore, Version, Versioned,
-};
+use crate::auth::{Record, StoreError, StoreGuard, TokenSet, TokenStore, Version, Versioned};
 use crate::secret::Secret;
 
 /// The size of the nonce, which precedes the ciphertext.
@@ -253,69 +252,60 @@ impl<S: TokenStore> SealedStore<S> {
     }
 }
 
+#[async_trait]
 impl<S: TokenStore> TokenStore for SealedStore<S> {
-    fn load<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<Versioned>> {
-        Box::pin(async move {
-            let stored = self.inner.load(&self.stored_account(key)).await?;
-            stored.map(|stored| self.open(key, stored)).transpose()
-        })
+    async fn load(&self, key: &str) -> Result<Option<Versioned>, StoreError> {
+        let stored = self.inner.load(&self.stored_account(key)).await?;
+        stored.map(|stored| self.open(key, stored)).transpose()
     }
 
-    fn swap<'a>(
-        &'a self,
-        key: &'a str,
+    async fn swap(
+        &self,
+        key: &str,
         expected: Option<Version>,
-        new: &'a Record,
-    ) -> StoreFuture<'a, Option<Version>> {
-        Box::pin(async move {
-            let text = new.to_secret_json();
-            let seal = SealingKey::seal_with(&self.keys, key.as_bytes(), text.expose())?;
-            let sealed = sealed_record(new, seal);
-            let account = self.stored_account(key);
-            self.inner.swap(&account, expected, &sealed).await
-        })
+        new: &Record,
+    ) -> Result<Option<Version>, StoreError> {
+        let text = new.to_secret_json();
+        let seal = SealingKey::seal_with(&self.keys, key.as_bytes(), text.expose())?;
+        let sealed = sealed_record(new, seal);
+        let account = self.stored_account(key);
+        self.inner.swap(&account, expected, &sealed).await
     }
 
-    fn remove<'a>(&'a self, key: &'a str, expected: Version) -> StoreFuture<'a, bool> {
-        Box::pin(async move {
-            let account = self.stored_account(key);
-            self.inner.remove(&account, expected).await
-        })
+    async fn remove(&self, key: &str, expected: Version) -> Result<bool, StoreError> {
+        let account = self.stored_account(key);
+        self.inner.remove(&account, expected).await
     }
 
-    fn lock<'a>(&'a self, key: &'a str, wait: Duration) -> StoreFuture<'a, StoreGuard> {
-        Box::pin(async move { self.inner.lock(&self.stored_account(key), wait).await })
+    async fn lock(&self, key: &str, wait: Duration) -> Result<StoreGuard, StoreError> {
+        self.inner.lock(&self.stored_account(key), wait).await
     }
 
-    fn lock_and_load<'a>(
-        &'a self,
-        key: &'a str,
+    async fn lock_and_load(
+        &self,
+        key: &str,
         wait: Duration,
-    ) -> StoreFuture<'a, (StoreGuard, Option<Versioned>)> {
-        Box::pin(async move {
-            let account = self.stored_account(key);
-            let (guard, stored) = self.inner.lock_and_load(&account, wait).await?;
-            let opened = stored.map(|stored| self.open(key, stored)).transpose()?;
-            Ok((guard, opened))
-        })
+    ) -> Result<(StoreGuard, Option<Versioned>), StoreError> {
+        let account = self.stored_account(key);
+        let (guard, stored) = self.inner.lock_and_load(&account, wait).await?;
+        let opened = stored.map(|stored| self.open(key, stored)).transpose()?;
+        Ok((guard, opened))
     }
 
     /// A record sealed with a key that this process lacks is left alone: another host can read it.
-    fn set_aside_unreadable<'a>(&'a self, key: &'a str) -> StoreFuture<'a, bool> {
-        Box::pin(async move {
-            let account = self.stored_account(key);
-            let Ok(stored) = self.inner.load(&account).await else {
-                return self.inner.set_aside_unreadable(&account).await;
-            };
-            let Some(stored) = stored else {
-                return Ok(false);
-            };
-            let version = stored.version;
-            match self.open(key, stored) {
-                Err(error) if is_damaged(&error) => self.inner.remove(&account, version).await,
-                _ => Ok(false),
-            }
-        })
+    async fn set_aside_unreadable(&self, key: &str) -> Result<bool, StoreError> {
+        let account = self.stored_account(key);
+        let Ok(stored) = self.inner.load(&account).await else {
+            return self.inner.set_aside_unreadable(&account).await;
+        };
+        let Some(stored) = stored else {
+            return Ok(false);
+        };
+        let version = stored.version;
+        match self.open(key, stored) {
+            Err(error) if is_damaged(&error) => self.inner.remove(&account, version).await,
+            _ => Ok(false),
+        }
     }
 
     fn lock_survives_faults(&self) -> bool {

@@ -5,9 +5,10 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use tokio::sync;
 
-use super::{Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version, Versioned};
+use super::{Record, StoreError, StoreGuard, TokenStore, Version, Versioned};
 use crate::locked::lock;
 
 /// Keeps tokens in memory for the life of the process. Clones share their contents.
@@ -65,49 +66,44 @@ impl fmt::Debug for MemoryStore {
     }
 }
 
+#[async_trait]
 impl TokenStore for MemoryStore {
-    fn load<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<Versioned>> {
-        Box::pin(async move { Ok(lock(&self.0).records.get(key).cloned()) })
+    async fn load(&self, key: &str) -> Result<Option<Versioned>, StoreError> {
+        Ok(lock(&self.0).records.get(key).cloned())
     }
 
-    fn swap<'a>(
-        &'a self,
-        key: &'a str,
+    async fn swap(
+        &self,
+        key: &str,
         expected: Option<Version>,
-        new: &'a Record,
-    ) -> StoreFuture<'a, Option<Version>> {
-        Box::pin(async move {
-            let mut accounts = lock(&self.0);
-            if accounts.records.get(key).map(|stored| stored.version) != expected {
-                return Ok(None);
-            }
-            accounts.writes += 1;
-            let version = Version::new(accounts.writes);
-            let stored = Versioned::new(version, new.clone());
-            accounts.records.insert(key.to_owned(), stored);
-            Ok(Some(version))
-        })
+        new: &Record,
+    ) -> Result<Option<Version>, StoreError> {
+        let mut accounts = lock(&self.0);
+        if accounts.records.get(key).map(|stored| stored.version) != expected {
+            return Ok(None);
+        }
+        accounts.writes += 1;
+        let version = Version::new(accounts.writes);
+        let stored = Versioned::new(version, new.clone());
+        accounts.records.insert(key.to_owned(), stored);
+        Ok(Some(version))
     }
 
-    fn remove<'a>(&'a self, key: &'a str, expected: Version) -> StoreFuture<'a, bool> {
-        Box::pin(async move {
-            let mut accounts = lock(&self.0);
-            let found = accounts.records.get(key).map(|stored| stored.version) == Some(expected);
-            if found {
-                accounts.records.remove(key);
-            }
-            Ok(found)
-        })
+    async fn remove(&self, key: &str, expected: Version) -> Result<bool, StoreError> {
+        let mut accounts = lock(&self.0);
+        let found = accounts.records.get(key).map(|stored| stored.version) == Some(expected);
+        if found {
+            accounts.records.remove(key);
+        }
+        Ok(found)
     }
 
-    fn lock<'a>(&'a self, key: &'a str, wait: Duration) -> StoreFuture<'a, StoreGuard> {
-        Box::pin(async move {
-            let lock = self.lock_of(key).lock_owned();
-            match tokio::time::timeout(wait, lock).await {
-                Ok(guard) => Ok(StoreGuard::new(guard)),
-                Err(_) => Err(StoreError::lock_timeout()),
-            }
-        })
+    async fn lock(&self, key: &str, wait: Duration) -> Result<StoreGuard, StoreError> {
+        let lock = self.lock_of(key).lock_owned();
+        match tokio::time::timeout(wait, lock).await {
+            Ok(guard) => Ok(StoreGuard::new(guard)),
+            Err(_) => Err(StoreError::lock_timeout()),
+        }
     }
 
     fn lock_survives_faults(&self) -> bool {

@@ -20,7 +20,7 @@ pub use self::memory_store::MemoryStore;
 pub use self::private_file::PrivateFile;
 pub use self::record::Record;
 pub use self::store_error::{StoreError, StoreErrorKind};
-pub use self::token_store::{StoreFuture, StoreGuard, TokenStore, Version, Versioned};
+pub use self::token_store::{StoreGuard, TokenStore, Version, Versioned};
 
 pub(super) use self::record::{Ended, RecordClient, StoredMark, read_stored};
 #[cfg(test)]

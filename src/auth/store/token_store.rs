@@ -3,20 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::{Record, StoreError};
-use crate::auth::BoxFuture;
+use async_trait::async_trait;
 
-/// The result of a [`TokenStore`] method.
-///
-/// ```
-/// use envd_sdk::auth::StoreFuture;
-///
-/// fn number_of_tokens<'a>(accounts: &'a [String]) -> StoreFuture<'a, usize> {
-///     Box::pin(async move { Ok(accounts.len()) })
-/// }
-/// # let _ = number_of_tokens;
-/// ```
-pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
+use super::{Record, StoreError};
 
 /// Stores the tokens of accounts. Implement it for the storage that your processes share.
 ///
@@ -24,6 +13,9 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 /// unless the stored version is the expected one. The record is opaque: [`Record::to_secret_json`] and
 /// [`Record::from_secret_json`] convert it to text and back. It contains valid credentials, so keep it where only your
 /// application can read it.
+///
+/// The methods are async and the trait is used as an object, so write `#[async_trait]`, from the crate `async-trait`, above your
+/// implementation.
 ///
 /// Possible implementations: a row with a version column and an advisory lock in Postgres; a value and a lock key with a time
 /// limit in Redis. [`MemoryStore`](super::MemoryStore) is the smallest implementation. To test yours, use the function
@@ -48,42 +40,41 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 /// }
 /// # let _ = (read, to_row);
 /// ```
+#[async_trait]
 pub trait TokenStore: Send + Sync + 'static {
     /// Loads the record of an account. Return `None` only if there is none: unreadable data is an error, so that it is never
     /// mistaken for a user who is not logged in.
-    fn load<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<Versioned>>;
+    async fn load(&self, key: &str) -> Result<Option<Versioned>, StoreError>;
 
     /// Writes a record if the stored version is still `expected` (`None`: there is no record), and returns the new version.
     /// `Ok(None)` means that another writer was faster and nothing was written.
-    fn swap<'a>(
-        &'a self,
-        key: &'a str,
+    async fn swap(
+        &self,
+        key: &str,
         expected: Option<Version>,
-        new: &'a Record,
-    ) -> StoreFuture<'a, Option<Version>>;
+        new: &Record,
+    ) -> Result<Option<Version>, StoreError>;
 
     /// Deletes the record if the stored version is still `expected`, and returns whether it did.
-    fn remove<'a>(&'a self, key: &'a str, expected: Version) -> StoreFuture<'a, bool>;
+    async fn remove(&self, key: &str, expected: Version) -> Result<bool, StoreError>;
 
     /// Locks an account, among all processes that share the store, until the guard is dropped.
     ///
     /// Fails with [`StoreError::lock_timeout`] if the lock is not free within `wait`. The lock must become free when its holder
     /// dies.
-    fn lock<'a>(&'a self, key: &'a str, wait: Duration) -> StoreFuture<'a, StoreGuard>;
+    async fn lock(&self, key: &str, wait: Duration) -> Result<StoreGuard, StoreError>;
 
     /// Takes the lock, then reads the record. The record must not be older than the lock.
     ///
     /// A networked store can combine the two in one round trip.
-    fn lock_and_load<'a>(
-        &'a self,
-        key: &'a str,
+    async fn lock_and_load(
+        &self,
+        key: &str,
         wait: Duration,
-    ) -> StoreFuture<'a, (StoreGuard, Option<Versioned>)> {
-        Box::pin(async move {
-            let guard = self.lock(key, wait).await?;
-            let stored = self.load(key).await?;
-            Ok((guard, stored))
-        })
+    ) -> Result<(StoreGuard, Option<Versioned>), StoreError> {
+        let guard = self.lock(key, wait).await?;
+        let stored = self.load(key).await?;
+        Ok((guard, stored))
     }
 
     /// Whether a lock ends only when its guard is dropped or its process dies; defaults to `false`.
@@ -108,9 +99,9 @@ pub trait TokenStore: Send + Sync + 'static {
     /// it did. Called only by a logout.
     ///
     /// Readable data, and data from a newer version of this crate, must be left unchanged. By default, nothing is set aside.
-    fn set_aside_unreadable<'a>(&'a self, key: &'a str) -> StoreFuture<'a, bool> {
+    async fn set_aside_unreadable(&self, key: &str) -> Result<bool, StoreError> {
         let _ = key;
-        Box::pin(async { Ok(false) })
+        Ok(false)
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use async_trait::async_trait;
 use equipment::TestFolder;
 
 use crate::auth::{
-    FileStore, MemoryStore, Record, StoreError, StoreErrorKind, StoreFuture, StoreGuard,
-    TokenStore, Version, Versioned,
+    FileStore, MemoryStore, Record, StoreError, StoreErrorKind, StoreGuard, TokenStore, Version,
+    Versioned,
 };
 use crate::fake::check_token_store;
 use crate::fake::store_conformance::{CheckedTokenStore, broken_laws};
@@ -92,105 +93,95 @@ impl Broken {
     }
 }
 
+#[async_trait]
 impl TokenStore for Broken {
-    fn load<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<Versioned>> {
-        Box::pin(async move {
-            let stored = self.inner.load(&self.key(key)).await?;
-            if stored.is_none() && self.is("AbsentIsNone") {
-                return Err(StoreError::new(
-                    StoreErrorKind::Other,
-                    "nobody is logged in",
-                ));
-            }
-            Ok(stored.map(|stored| {
-                Versioned::new(self.shown(stored.version), self.record(&stored.record))
-            }))
-        })
+    async fn load(&self, key: &str) -> Result<Option<Versioned>, StoreError> {
+        let stored = self.inner.load(&self.key(key)).await?;
+        if stored.is_none() && self.is("AbsentIsNone") {
+            return Err(StoreError::new(
+                StoreErrorKind::Other,
+                "nobody is logged in",
+            ));
+        }
+        Ok(stored
+            .map(|stored| Versioned::new(self.shown(stored.version), self.record(&stored.record))))
     }
 
-    fn swap<'a>(
-        &'a self,
-        key: &'a str,
+    async fn swap(
+        &self,
+        key: &str,
         expected: Option<Version>,
-        new: &'a Record,
-    ) -> StoreFuture<'a, Option<Version>> {
-        Box::pin(async move {
-            let key = self.key(key);
-            if self.is("LockStopsNoWrites") {
-                self.inner.lock(&key, Duration::ZERO).await?;
+        new: &Record,
+    ) -> Result<Option<Version>, StoreError> {
+        let key = self.key(key);
+        if self.is("LockStopsNoWrites") {
+            self.inner.lock(&key, Duration::ZERO).await?;
+        }
+        let expected = self.expected(&key, expected).await;
+        if self.is("OneOfManySwapsWins") {
+            let before = self.true_version(&key).await;
+            tokio::task::yield_now().await;
+            // Compares the version read earlier, then overwrites whatever is stored now.
+            if before != expected {
+                return Ok(None);
             }
-            let expected = self.expected(&key, expected).await;
-            if self.is("OneOfManySwapsWins") {
-                let before = self.true_version(&key).await;
-                tokio::task::yield_now().await;
-                // Compares the version read earlier, then overwrites whatever is stored now.
-                if before != expected {
-                    return Ok(None);
-                }
-                let now = self.true_version(&key).await;
-                return self.inner.swap(&key, now, new).await;
-            }
-            let swapped = self.inner.swap(&key, expected, new).await?;
-            Ok(swapped.map(|version| self.shown(version)))
-        })
+            let now = self.true_version(&key).await;
+            return self.inner.swap(&key, now, new).await;
+        }
+        let swapped = self.inner.swap(&key, expected, new).await?;
+        Ok(swapped.map(|version| self.shown(version)))
     }
 
-    fn remove<'a>(&'a self, key: &'a str, expected: Version) -> StoreFuture<'a, bool> {
-        Box::pin(async move {
-            let key = self.key(key);
-            let Some(stored) = self.true_version(&key).await else {
-                return Ok(false);
-            };
-            let blind = self.is("RemoveComparesVersions");
-            if !blind && self.shown(stored) != expected {
-                return Ok(false);
-            }
-            self.inner.remove(&key, stored).await
-        })
+    async fn remove(&self, key: &str, expected: Version) -> Result<bool, StoreError> {
+        let key = self.key(key);
+        let Some(stored) = self.true_version(&key).await else {
+            return Ok(false);
+        };
+        let blind = self.is("RemoveComparesVersions");
+        if !blind && self.shown(stored) != expected {
+            return Ok(false);
+        }
+        self.inner.remove(&key, stored).await
     }
 
-    fn lock<'a>(&'a self, key: &'a str, wait: Duration) -> StoreFuture<'a, StoreGuard> {
-        Box::pin(async move {
-            let wait = match self.law {
-                "LockExcludes" => return Ok(StoreGuard::new(())),
-                "LockWaits" => Duration::ZERO,
-                _ => wait,
-            };
-            let key = match self.law {
-                "LockIsPerAccount" => "all",
-                _ => key,
-            };
-            let guard = match self.law {
-                // Waits in its own task, which continues after the caller is dropped, and keeps the lock.
-                "CancelledWaitTakesNoLock" => {
-                    let (inner, key) = (self.inner.clone(), key.to_owned());
-                    let lock = tokio::spawn(async move {
-                        let guard = inner.lock(&key, wait).await;
-                        guard.map(|guard| Box::leak(Box::new(Some(guard))))
-                    });
-                    let guard = lock.await.unwrap()?;
-                    StoreGuard::new(guard.take())
-                }
-                _ => self.inner.lock(key, wait).await?,
-            };
-            if self.is("LockEndsWithItsGuard") {
-                std::mem::forget(guard);
-                return Ok(StoreGuard::new(()));
+    async fn lock(&self, key: &str, wait: Duration) -> Result<StoreGuard, StoreError> {
+        let wait = match self.law {
+            "LockExcludes" => return Ok(StoreGuard::new(())),
+            "LockWaits" => Duration::ZERO,
+            _ => wait,
+        };
+        let key = match self.law {
+            "LockIsPerAccount" => "all",
+            _ => key,
+        };
+        let guard = match self.law {
+            // Waits in its own task, which continues after the caller is dropped, and keeps the lock.
+            "CancelledWaitTakesNoLock" => {
+                let (inner, key) = (self.inner.clone(), key.to_owned());
+                let lock = tokio::spawn(async move {
+                    let guard = inner.lock(&key, wait).await;
+                    guard.map(|guard| Box::leak(Box::new(Some(guard))))
+                });
+                let guard = lock.await.unwrap()?;
+                StoreGuard::new(guard.take())
             }
-            Ok(guard)
-        })
+            _ => self.inner.lock(key, wait).await?,
+        };
+        if self.is("LockEndsWithItsGuard") {
+            std::mem::forget(guard);
+            return Ok(StoreGuard::new(()));
+        }
+        Ok(guard)
     }
 
-    fn set_aside_unreadable<'a>(&'a self, key: &'a str) -> StoreFuture<'a, bool> {
-        Box::pin(async move {
-            if !self.is("ReadableIsNotSetAside") {
-                return Ok(false);
-            }
-            match self.true_version(key).await {
-                Some(version) => self.inner.remove(key, version).await,
-                None => Ok(false),
-            }
-        })
+    async fn set_aside_unreadable(&self, key: &str) -> Result<bool, StoreError> {
+        if !self.is("ReadableIsNotSetAside") {
+            return Ok(false);
+        }
+        match self.true_version(key).await {
+            Some(version) => self.inner.remove(key, version).await,
+            None => Ok(false),
+        }
     }
 }
 

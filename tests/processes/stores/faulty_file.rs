@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use envd_sdk::auth::{FileStore, Record, StoreFuture, StoreGuard, TokenStore, Version, Versioned};
+use async_trait::async_trait;
+use envd_sdk::auth::{FileStore, Record, StoreError, StoreGuard, TokenStore, Version, Versioned};
 use processes::reply;
 
 /// The fault in one of the processes, given after the path.
@@ -58,39 +59,38 @@ async fn stop() {
     std::future::pending::<()>().await;
 }
 
+#[async_trait]
 impl TokenStore for FaultyFile {
-    fn load<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<Versioned>> {
-        self.file.load(key)
+    async fn load(&self, key: &str) -> Result<Option<Versioned>, StoreError> {
+        self.file.load(key).await
     }
 
-    fn swap<'a>(
-        &'a self,
-        key: &'a str,
+    async fn swap(
+        &self,
+        key: &str,
         expected: Option<Version>,
-        new: &'a Record,
-    ) -> StoreFuture<'a, Option<Version>> {
-        Box::pin(async move {
-            let number = self.writes.fetch_add(1, Ordering::SeqCst) + 1;
-            if self.fault == Fault::Before(number) {
-                stop().await;
-            }
-            if self.fault == Fault::During(number) {
-                reply("here");
-            }
-            let written = self.file.swap(key, expected, new).await;
-            if self.fault == Fault::After(number) {
-                stop().await;
-            }
-            written
-        })
+        new: &Record,
+    ) -> Result<Option<Version>, StoreError> {
+        let number = self.writes.fetch_add(1, Ordering::SeqCst) + 1;
+        if self.fault == Fault::Before(number) {
+            stop().await;
+        }
+        if self.fault == Fault::During(number) {
+            reply("here");
+        }
+        let written = self.file.swap(key, expected, new).await;
+        if self.fault == Fault::After(number) {
+            stop().await;
+        }
+        written
     }
 
-    fn remove<'a>(&'a self, key: &'a str, expected: Version) -> StoreFuture<'a, bool> {
-        self.file.remove(key, expected)
+    async fn remove(&self, key: &str, expected: Version) -> Result<bool, StoreError> {
+        self.file.remove(key, expected).await
     }
 
-    fn lock<'a>(&'a self, key: &'a str, wait: Duration) -> StoreFuture<'a, StoreGuard> {
-        self.file.lock(key, wait)
+    async fn lock(&self, key: &str, wait: Duration) -> Result<StoreGuard, StoreError> {
+        self.file.lock(key, wait).await
     }
 
     fn lock_survives_faults(&self) -> bool {

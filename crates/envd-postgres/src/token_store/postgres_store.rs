@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use async_trait::async_trait;
 use deadpool_postgres::tokio_postgres::Row;
 use deadpool_postgres::tokio_postgres::types::Type;
 use tokio::sync::Semaphore;
@@ -16,7 +17,7 @@ use crate::schema::Migration;
 use crate::statement::{Statement, column, unsigned};
 use envd_sdk::Secret;
 use envd_sdk::auth::{
-    Record, StoreError, StoreErrorKind, StoreFuture, StoreGuard, TokenStore, Version, Versioned,
+    Record, StoreError, StoreErrorKind, StoreGuard, TokenStore, Version, Versioned,
 };
 
 const MIGRATIONS: [Migration; 1] = [Migration {
@@ -217,45 +218,40 @@ fn epoch(time: SystemTime) -> f64 {
     since.as_secs_f64()
 }
 
+#[async_trait]
 impl TokenStore for PostgresStore {
-    fn load<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<Versioned>> {
-        Box::pin(async move {
-            let mut rows = self.0.database.query(load(key)).await?;
-            versioned(rows.pop())
-        })
+    async fn load(&self, key: &str) -> Result<Option<Versioned>, StoreError> {
+        let mut rows = self.0.database.query(load(key)).await?;
+        versioned(rows.pop())
     }
 
-    fn swap<'a>(
-        &'a self,
-        key: &'a str,
+    async fn swap(
+        &self,
+        key: &str,
         expected: Option<Version>,
-        new: &'a Record,
-    ) -> StoreFuture<'a, Option<Version>> {
-        Box::pin(self.write(key, expected, new))
+        new: &Record,
+    ) -> Result<Option<Version>, StoreError> {
+        self.write(key, expected, new).await
     }
 
-    fn remove<'a>(&'a self, key: &'a str, expected: Version) -> StoreFuture<'a, bool> {
-        Box::pin(async move {
-            let delete = Statement::new(DELETE)
-                .bind(Type::TEXT, key)
-                .bind(Type::INT8, expected.number().cast_signed());
-            Ok(!self.0.database.query(delete).await?.is_empty())
-        })
+    async fn remove(&self, key: &str, expected: Version) -> Result<bool, StoreError> {
+        let delete = Statement::new(DELETE)
+            .bind(Type::TEXT, key)
+            .bind(Type::INT8, expected.number().cast_signed());
+        Ok(!self.0.database.query(delete).await?.is_empty())
     }
 
-    fn lock<'a>(&'a self, key: &'a str, wait: Duration) -> StoreFuture<'a, StoreGuard> {
-        Box::pin(async move { Ok(self.acquire(key, wait).await?.0) })
+    async fn lock(&self, key: &str, wait: Duration) -> Result<StoreGuard, StoreError> {
+        Ok(self.acquire(key, wait).await?.0)
     }
 
-    fn lock_and_load<'a>(
-        &'a self,
-        key: &'a str,
+    async fn lock_and_load(
+        &self,
+        key: &str,
         wait: Duration,
-    ) -> StoreFuture<'a, (StoreGuard, Option<Versioned>)> {
-        Box::pin(async move {
-            let (guard, row) = self.acquire(key, wait).await?;
-            Ok((guard, versioned(row)?))
-        })
+    ) -> Result<(StoreGuard, Option<Versioned>), StoreError> {
+        let (guard, row) = self.acquire(key, wait).await?;
+        Ok((guard, versioned(row)?))
     }
 
     fn describe(&self) -> String {

@@ -4,13 +4,13 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use tokio::runtime::Handle;
 
 use super::token_file::{FileContents, TokenFile, WriteFaults, WriteStep};
 use crate::auth::store::token_store::RetryPauses;
 use crate::auth::{
-    PrivateFile, Record, StoreError, StoreErrorKind, StoreFuture, StoreGuard, TokenStore, Version,
-    Versioned,
+    PrivateFile, Record, StoreError, StoreErrorKind, StoreGuard, TokenStore, Version, Versioned,
 };
 use crate::transport::Clock;
 
@@ -142,23 +142,23 @@ impl FileStore {
     }
 }
 
+#[async_trait]
 impl TokenStore for FileStore {
-    fn load<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<Versioned>> {
+    async fn load(&self, key: &str) -> Result<Option<Versioned>, StoreError> {
         let key = key.to_owned();
         // Reads without a lock, because the file is always complete.
-        Box::pin(
-            self.with_file(move |file| FileContents::parse(file.read()?.as_deref())?.find(&key)),
-        )
+        self.with_file(move |file| FileContents::parse(file.read()?.as_deref())?.find(&key))
+            .await
     }
 
-    fn swap<'a>(
-        &'a self,
-        key: &'a str,
+    async fn swap(
+        &self,
+        key: &str,
         expected: Option<Version>,
-        new: &'a Record,
-    ) -> StoreFuture<'a, Option<Version>> {
+        new: &Record,
+    ) -> Result<Option<Version>, StoreError> {
         let (key, record) = (key.to_owned(), new.to_secret_json());
-        Box::pin(self.change(move |file| {
+        self.change(move |file| {
             let json = file.read()?;
             let mut contents = FileContents::parse(json.as_deref())?;
             if contents.version(&key) != expected {
@@ -167,12 +167,13 @@ impl TokenStore for FileStore {
             let version = contents.insert(&key, &record)?;
             file.write(&contents)?;
             Ok(Some(version))
-        }))
+        })
+        .await
     }
 
-    fn remove<'a>(&'a self, key: &'a str, expected: Version) -> StoreFuture<'a, bool> {
+    async fn remove(&self, key: &str, expected: Version) -> Result<bool, StoreError> {
         let key = key.to_owned();
-        Box::pin(self.change(move |file| {
+        self.change(move |file| {
             let json = file.read()?;
             let mut contents = FileContents::parse(json.as_deref())?;
             if contents.version(&key) != Some(expected) {
@@ -181,15 +182,14 @@ impl TokenStore for FileStore {
             contents.remove(&key);
             file.write(&contents)?;
             Ok(true)
-        }))
+        })
+        .await
     }
 
-    fn lock<'a>(&'a self, key: &'a str, wait: Duration) -> StoreFuture<'a, StoreGuard> {
+    async fn lock(&self, key: &str, wait: Duration) -> Result<StoreGuard, StoreError> {
         let key = key.to_owned();
-        Box::pin(async move {
-            let lock = self.acquire(move |file| file.account_lock(&key), wait);
-            Ok(StoreGuard::new(lock.await?))
-        })
+        let lock = self.acquire(move |file| file.account_lock(&key), wait);
+        Ok(StoreGuard::new(lock.await?))
     }
 
     fn lock_survives_faults(&self) -> bool {
@@ -203,9 +203,10 @@ impl TokenStore for FileStore {
 
     /// Renames the damaged file with the suffix `.damaged`. If only the account's record is damaged, makes a copy instead, and
     /// the other accounts stay in the file.
-    fn set_aside_unreadable<'a>(&'a self, key: &'a str) -> StoreFuture<'a, bool> {
+    async fn set_aside_unreadable(&self, key: &str) -> Result<bool, StoreError> {
         let key = key.to_owned();
-        Box::pin(self.change(move |file| file.set_aside_unreadable(&key)))
+        self.change(move |file| file.set_aside_unreadable(&key))
+            .await
     }
 }
 

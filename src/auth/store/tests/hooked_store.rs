@@ -5,12 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use equipment::script::within;
 use tokio::sync::Semaphore;
 
-use crate::auth::{
-    MemoryStore, Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version, Versioned,
-};
+use crate::auth::{MemoryStore, Record, StoreError, StoreGuard, TokenStore, Version, Versioned};
 
 /// A call to the store.
 #[derive(Clone, Copy)]
@@ -111,44 +110,37 @@ impl HookedStore {
     }
 }
 
+#[async_trait]
 impl TokenStore for HookedStore {
-    fn load<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<Versioned>> {
-        Box::pin(async move {
-            (self.hook)(StoreCall::Load)?;
-            let stored = self.inner.load(key).await;
-            self.loaded.pass().await;
-            stored
-        })
+    async fn load(&self, key: &str) -> Result<Option<Versioned>, StoreError> {
+        (self.hook)(StoreCall::Load)?;
+        let stored = self.inner.load(key).await;
+        self.loaded.pass().await;
+        stored
     }
 
-    fn swap<'a>(
-        &'a self,
-        key: &'a str,
+    async fn swap(
+        &self,
+        key: &str,
         expected: Option<Version>,
-        new: &'a Record,
-    ) -> StoreFuture<'a, Option<Version>> {
-        Box::pin(async move {
-            (self.hook)(StoreCall::Swap(new))?;
-            self.inner.swap(key, expected, new).await
-        })
+        new: &Record,
+    ) -> Result<Option<Version>, StoreError> {
+        (self.hook)(StoreCall::Swap(new))?;
+        self.inner.swap(key, expected, new).await
     }
 
-    fn remove<'a>(&'a self, key: &'a str, expected: Version) -> StoreFuture<'a, bool> {
-        Box::pin(async move {
-            (self.hook)(StoreCall::Remove)?;
-            self.removing.pass().await;
-            self.inner.remove(key, expected).await
-        })
+    async fn remove(&self, key: &str, expected: Version) -> Result<bool, StoreError> {
+        (self.hook)(StoreCall::Remove)?;
+        self.removing.pass().await;
+        self.inner.remove(key, expected).await
     }
 
-    fn lock<'a>(&'a self, key: &'a str, wait: Duration) -> StoreFuture<'a, StoreGuard> {
-        Box::pin(async move {
-            (self.hook)(StoreCall::Lock)?;
-            if self.fragile_lock {
-                return Ok(StoreGuard::new(()));
-            }
-            self.inner.lock(key, wait).await
-        })
+    async fn lock(&self, key: &str, wait: Duration) -> Result<StoreGuard, StoreError> {
+        (self.hook)(StoreCall::Lock)?;
+        if self.fragile_lock {
+            return Ok(StoreGuard::new(()));
+        }
+        self.inner.lock(key, wait).await
     }
 
     fn lock_survives_faults(&self) -> bool {

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use async_trait::async_trait;
 use equipment::schedules::note;
 use fastrand::Rng;
 use tokio::task::yield_now;
@@ -11,7 +12,7 @@ use tokio::task::yield_now;
 use super::LIFE;
 use crate::auth::manager::tests::bench::{SECOND, error, renewed, reply};
 use crate::auth::store::fault;
-use crate::auth::{Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version, Versioned};
+use crate::auth::{Record, StoreError, StoreGuard, TokenStore, Version, Versioned};
 use crate::error::Result;
 use crate::fake::{InProcessReply, NoReply, Received};
 use crate::transport::Clock;
@@ -140,72 +141,70 @@ impl Access {
     }
 }
 
+#[async_trait]
 impl TokenStore for Access {
-    fn load<'a>(&'a self, _key: &'a str) -> StoreFuture<'a, Option<Versioned>> {
-        Box::pin(self.call(|world| world.record.clone()))
+    async fn load(&self, _key: &str) -> Result<Option<Versioned>, StoreError> {
+        self.call(|world| world.record.clone()).await
     }
 
-    fn swap<'a>(
-        &'a self,
-        _key: &'a str,
+    async fn swap(
+        &self,
+        _key: &str,
         expected: Option<Version>,
-        new: &'a Record,
-    ) -> StoreFuture<'a, Option<Version>> {
-        Box::pin(async move {
-            {
-                let mut world = lock(&self.world);
-                world.offered.insert(new.tokens().generation());
-                let full = world.full_disks.get(&self.process);
-                if full.is_some_and(|until| self.clock.monotonic() < *until) {
-                    return Err(fault(std::io::ErrorKind::StorageFull));
-                }
+        new: &Record,
+    ) -> Result<Option<Version>, StoreError> {
+        {
+            let mut world = lock(&self.world);
+            world.offered.insert(new.tokens().generation());
+            let full = world.full_disks.get(&self.process);
+            if full.is_some_and(|until| self.clock.monotonic() < *until) {
+                return Err(fault(std::io::ErrorKind::StorageFull));
             }
-            self.call(|world| {
-                if world.record.as_ref().map(|stored| stored.version) != expected {
-                    return None;
-                }
-                world.writes += 1;
-                let version = Version::new(world.writes);
-                world.record = Some(Versioned::new(version, new.clone()));
-                let (generation, mark) = (new.tokens().generation(), &new.refresh_mark);
-                note(|| format!("{version:?}: {generation}, mark {mark:?}"));
-                world.stored.insert(generation);
-                Some(version)
-            })
-            .await
+        }
+        self.call(|world| {
+            if world.record.as_ref().map(|stored| stored.version) != expected {
+                return None;
+            }
+            world.writes += 1;
+            let version = Version::new(world.writes);
+            world.record = Some(Versioned::new(version, new.clone()));
+            let (generation, mark) = (new.tokens().generation(), &new.refresh_mark);
+            note(|| format!("{version:?}: {generation}, mark {mark:?}"));
+            world.stored.insert(generation);
+            Some(version)
         })
+        .await
     }
 
-    fn remove<'a>(&'a self, _key: &'a str, expected: Version) -> StoreFuture<'a, bool> {
-        Box::pin(self.call(move |world| {
+    async fn remove(&self, _key: &str, expected: Version) -> Result<bool, StoreError> {
+        self.call(move |world| {
             let found = world.record.as_ref().map(|stored| stored.version) == Some(expected);
             if found {
                 world.record = None;
             }
             found
-        }))
+        })
+        .await
     }
 
-    fn lock<'a>(&'a self, _key: &'a str, wait: Duration) -> StoreFuture<'a, StoreGuard> {
-        Box::pin(async move {
-            let until = self.clock.monotonic() + wait;
-            loop {
-                self.call(|_| ()).await?;
-                {
-                    let mut world = lock(&self.world);
-                    if world.lock.is_none() {
-                        world.locks += 1;
-                        world.lock = Some(world.locks);
-                        let (world, number) = (self.world.clone(), world.locks);
-                        return Ok(StoreGuard::new(Held { world, number }));
-                    }
+    async fn lock(&self, _key: &str, wait: Duration) -> Result<StoreGuard, StoreError> {
+        let until = self.clock.monotonic() + wait;
+        loop {
+            self.call(|_| ()).await?;
+            {
+                let mut world = lock(&self.world);
+                if world.lock.is_none() {
+                    world.locks += 1;
+                    world.lock = Some(world.locks);
+                    let (world, number) = (self.world.clone(), world.locks);
+                    return Ok(StoreGuard::new(Held { world, number }));
                 }
-                if self.clock.monotonic() >= until {
-                    return Err(StoreError::lock_timeout());
-                }
-                self.clock.sleep(SECOND / 10).await;
             }
-        })
+            if self.clock.monotonic() >= until {
+                return Err(StoreError::lock_timeout());
+            }
+            self.clock.sleep(SECOND / 10).await;
+        }
     }
 
     fn lock_survives_faults(&self) -> bool {
