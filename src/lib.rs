@@ -160,8 +160,8 @@
 //!
 //! # Safety
 //!
-//! Tokens, codes, secrets, signatures and personal data never appear in `Debug`, in error messages or in traces. The client
-//! sends a change again only if it certainly did not arrive, or if the server refused it for a temporary reason.
+//! Tokens, codes, secrets, signatures and personal data never appear in `Debug`, in error messages or in traces. A table in
+//! [`guide::decisions`](guide::decisions#calls) says which changes the client sends again.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
