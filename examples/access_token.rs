@@ -104,7 +104,7 @@ async fn from_the_fake(options: &Options) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Prints the status from the file alone. Without the options of the login there is no manager, because tokens belong to a client id.
+/// Prints the status from the file, without a manager: a manager needs a client id, which the options lack.
 async fn status_of_the_file(options: &Options, file: &Path) -> Result<ExitCode, Failure> {
     let store = FileStore::new(file);
     let mut lines = vec![

@@ -98,7 +98,7 @@ async fn run() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Shows the problems that the service reports with a change. The change is made all the same.
+/// Shows the problems that the service reports with a change, which is made anyway.
 fn show_problems<T>(outcome: &Outcome<T>) {
     for problem in &outcome.problems {
         let code = problem.code().unwrap_or("no code");

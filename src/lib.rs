@@ -2,29 +2,60 @@
 //! movement of cattle, sheep, goats or bobby calves, and the property register API (REST), which finds a property by its
 //! identification code (PIC).
 //!
-//! # A first call
+//! # A first program
 //!
-//! Ask the service's support team for the addresses and the client id. Each address is configured in full. This example uses
-//! those of the fake.
+//! In the `Cargo.toml` of a package next to a clone of the repository:
+//!
+//! ```toml
+//! [dependencies]
+//! envd-sdk = { path = "../envd-sdk", version = "0.1", features = ["fake"] }
+//! tokio = { version = "1", features = ["macros", "rt-multi-thread"] }
+//! ```
+//!
+//! The first line is this crate, from the clone. Its feature `fake` adds a test server with invented people, so that the
+//! program below runs without an account. `tokio` runs the program: `macros` is for `#[tokio::main]`, and `rt-multi-thread`
+//! for its runtime.
 //!
 //! ```
-//! # equipment::example(async {
 //! use envd_sdk::Client;
-//! use envd_sdk::auth::StaticToken;
+//! use envd_sdk::auth::{MemoryStore, TokenManager};
+//! use envd_sdk::fake::Fake;
+//! use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+//! use envd_sdk::ops::AccountChoice;
 //!
-//! let fake = envd_sdk::fake::Fake::start().await;
-//! let token = StaticToken::new(fake.access_token().expose())?;
-//! let client = Client::builder(fake.graphql_url()).token_source(token).build()?;
+//! #[tokio::main]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let fake = Fake::start().await;
+//!     let provider = fake.provider().build()?;
+//!     let manager = TokenManager::builder(provider).store(MemoryStore::new()).build()?;
+//!     let login = manager.provider().authorization().start()?;
+//!     let callback = fake.consent(login.url())?; // the user's browser
+//!     manager.complete_login(login, callback.as_str()).await?;
 //!
-//! let user = client.registered_user().await?.value;
-//! let account = user.producer_accounts().next().ok_or("no producer's account")?;
-//! let label = account.account_label.as_deref().unwrap_or("an account");
-//! println!("{label} may create consignments");
-//! # Ok(()) });
+//!     let client = Client::builder(fake.graphql_url()).token_source(manager).build()?;
+//!     let account = client.choose_account(&AccountChoice::Default).await?;
+//!     let origin = PartyInput::new("QAZZ7777");
+//!     let destination = PartyInput::new("QDZZ3333");
+//!     let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
+//!     let number = account.save_consignment(input.clone()).await?.number()?;
+//!     let submitted = account.submit_consignment(input.number(&number)).await?;
+//!     println!("Submitted as {number}, {} problems reported", submitted.problems.len());
+//!     Ok(())
+//! }
 //! ```
 //!
-//! `cargo run --example quickstart` shows every step from login to logout. [`guide::going_live`] has a program for the live
-//! service, including a login.
+//! It prints `Submitted as C-..., 8 problems reported`. That is right: the program answers none of the eight required
+//! questions of its form, and the service submits the declaration anyway and reports what is missing.
+//!
+//! * **LPA** (Livestock Production Assurance) is an industry program in which vendors are accredited; `LPAC1` is its form
+//!   for cattle.
+//! * A **producer** is a user with the role that may create declarations.
+//! * An **account** is what a user has for one program, one property or one email address; every declaration belongs to an
+//!   account.
+//!
+//! For the live service, ask its support team for the addresses and a client id; each address is configured in full.
+//! [`guide::going_live`] has a program with a browser login, and `cargo run --example quickstart` shows every step
+//! from login to logout.
 //!
 //! # Where to find things
 //!
@@ -129,8 +160,8 @@
 //!
 //! # Safety
 //!
-//! Tokens, codes, secrets, signatures and personal data never appear in `Debug`, in error messages or in traces. The client
-//! sends a change again only if it certainly did not arrive, or if the server refused it for a temporary reason.
+//! Tokens, codes, secrets, signatures and personal data never appear in `Debug`, in error messages or in traces. A table in
+//! [`guide::decisions`](guide::decisions#calls) says which changes the client sends again.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]

@@ -41,7 +41,7 @@ pub(crate) fn find<'a>(places: &[Place<'a>], question: &QuestionRef) -> Option<P
         .copied()
 }
 
-/// The place before a question; the last place if there is no question.
+/// The place before a question, or the last place for `None`.
 pub(crate) fn before(items: &[Item], question: Option<&QuestionRef>) -> Option<QuestionRef> {
     let places = places(items);
     let is_here = |place: &Place| Some(&place.item.question) == question;

@@ -358,7 +358,7 @@ fn exit_on_failed_print() {
             process::exit(0);
         }
         let problem = problem.split_once(": ").map_or(problem, |(_, why)| why);
-        // OK to ignore: there is no other place to report the failure.
+        // OK to ignore: the failure cannot be reported anywhere else.
         let _ = writeln!(
             io::stderr(),
             "error: the output cannot be written: {problem}"

@@ -156,7 +156,7 @@ async fn people(fake: &Fake) -> Result<Vec<(UserDetails, String)>, Failure> {
         let client = client.token_source(StaticToken::new(token.expose())?);
         match client.build()?.user_details().await {
             Ok(details) => people.push((details.value, token.expose().to_owned())),
-            // There are no further users.
+            // The last user was the previous one.
             Err(_) => break,
         }
     }

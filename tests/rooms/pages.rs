@@ -86,6 +86,7 @@ fn links_of_the_pages_of_the_repository_lead_to_its_files() {
         "CONTRIBUTING.md",
         "SECURITY.md",
         "CHANGELOG.md",
+        "benches/README.md",
         "crates/envd-codegen/README.md",
         "crates/envd-postgres/README.md",
         "crates/envd-sync/README.md",

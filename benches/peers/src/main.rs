@@ -1,5 +1,5 @@
 //! Measures the SDK, beside other clients where there are any, against canned servers on this machine, and writes the table of
-//! `src/guide/performance.md`:
+//! `benches/README.md`:
 //! ```text
 //! cargo run --release --manifest-path benches/peers/Cargo.toml --bin table [-- --quick] [--check] [--date YYYY-MM-DD]
 //! cargo run --release --manifest-path benches/peers/Cargo.toml --bin table -- PART [ROUNDS]

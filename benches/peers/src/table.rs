@@ -1,4 +1,4 @@
-//! Builds and runs all parts, and writes the table of `src/guide/performance.md`.
+//! Builds and runs all parts, and writes the table of `benches/README.md`.
 //!
 //! They run in turn, several times; each figure is the median of the runs, but clean builds are measured once: they take
 //! minutes, and their CPU time hardly varies. `--quick` runs each once with fewer rounds and writes nothing. `--check` exits
@@ -34,7 +34,7 @@ pub fn run(options: &[&str]) -> ExitCode {
     if is_quick {
         println!("{all}");
     } else {
-        write("src/guide/performance.md", &all);
+        write("benches/README.md", &all);
     }
     let missed: Vec<_> = rows.iter().filter(|row| !row.is_met()).collect();
     let some = missed.len();

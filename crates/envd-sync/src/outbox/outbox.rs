@@ -26,6 +26,8 @@ use envd_sdk::model::{Day, Jurisdiction, Timestamp};
 /// everything that is due, and [`run`](Self::run) sends continuously. Several processes may use one store; one of them sends at a
 /// time. Within a process, create one outbox for each account and clone it: a second one behaves like another process.
 ///
+/// Every setting has a default that suits most programs, so no program has to set any: `Outbox::new(&replica)` is enough.
+///
 /// The [module](crate::outbox) has an example.
 #[derive(Clone)]
 #[must_use]
@@ -114,10 +116,11 @@ impl Outbox {
         }
     }
 
-    /// How long a request without a clear answer may still be carried out, in whole seconds; 60 seconds unless set (assumed). The
-    /// outbox searches for its record at once, after this time, and after as long again, and only then sends the request again. These
-    /// pauses double with each resend, up to half an hour. If the service carries out a request even later, a second draft exists,
-    /// which is reported as a [late duplicate](Declaration::late_duplicates).
+    /// How long the service may take to carry out a request without a clear answer, in whole seconds; 60 seconds unless set (assumed),
+    /// and at least one second. Set more if you see [late duplicates](Declaration::late_duplicates), and less in tests.
+    ///
+    /// The outbox searches for the request's record at once, after this time, and after as long again, before it
+    /// [sends the request again](mod@crate::guide::outbox#searches-and-pauses).
     ///
     /// ```
     /// # equipment::example(async {
@@ -146,21 +149,27 @@ impl Outbox {
     }
 
     /// The time after which another process takes over from a process that ended or hangs; 10 seconds unless set, at least 30
-    /// milliseconds and at most 10 minutes. During a request, the sending process renews its lease in the store three times in this
-    /// period. Use the same lease in all processes of a store.
+    /// milliseconds and at most 10 minutes. Set more if processes often stall for longer, which costs extra searches.
+    ///
+    /// During a request, the sending process renews its lease in the store three times in this period. Use the same lease in all
+    /// processes of a store.
     pub fn lease(mut self, time: Duration) -> Self {
         self.lease = time.clamp(Duration::from_millis(30), LONGEST_LEASE);
         self
     }
 
-    /// The clock that decides when something is due, and whose times are stored. The default is the client's clock.
+    /// The clock that decides when something is due, and whose times are stored; the replica's clock unless set. Set it in tests, or to
+    /// the clock of the database where several hosts share a store.
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
         self
     }
 
-    /// Declarations that this handle writes are not sent after this instant; the user is asked instead. If the instant cannot be
-    /// parsed, every call that writes fails with [`Error::Usage`](crate::Error::Usage).
+    /// The latest time to send a declaration that this handle writes, after which the user is asked instead; none unless set. Set it
+    /// where a late declaration is useless, for example to the departure of the truck.
+    ///
+    /// A movement in the past is a question even without it. If the instant cannot be parsed, every call that writes fails with
+    /// [`Error::Usage`](crate::Error::Usage).
     ///
     /// ```
     /// # equipment::example(async {
@@ -183,15 +192,14 @@ impl Outbox {
         self
     }
 
-    /// Sets a function that returns the user who is logged in: the subject of the login, from
-    /// [`TokenManager::subject`](envd_sdk::auth::TokenManager::subject), or a name from
-    /// [`user_details`](envd_sdk::Client::user_details). The outbox stores it with everything that the user writes, and shows it to
-    /// others.
+    /// A function that returns the user who is logged in; none unless set. Set it on every handle that writes or sends if several
+    /// people use the account on this device.
     ///
-    /// A change that one user wrote is not sent under the login of another. The outbox asks, with
-    /// [`Reason::AnotherUser`](super::Reason::AnotherUser), and continues when the first user logs in again. If several people use the
-    /// account on this device, set this on every handle that writes or sends. Without it, or while it returns `None`, as with a
-    /// [`StaticToken`](envd_sdk::auth::StaticToken), nothing is checked.
+    /// Return the subject of the login, from [`TokenManager::subject`](envd_sdk::auth::TokenManager::subject), or a name from
+    /// [`user_details`](envd_sdk::Client::user_details). The outbox stores it with everything that the user writes, and shows it to
+    /// others. A change that one user wrote is not sent under the login of another: the outbox asks, with
+    /// [`Reason::AnotherUser`](super::Reason::AnotherUser), and continues when the first user logs in again. Without the function, or
+    /// while it returns `None`, as with a [`StaticToken`](envd_sdk::auth::StaticToken), nothing is checked.
     ///
     /// ```
     /// # equipment::example(async {

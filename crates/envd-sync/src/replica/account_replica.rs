@@ -20,6 +20,8 @@ use envd_sdk::model::ConsignmentId;
 /// [`sync`](Self::sync) brings it up to date. Several processes may sync over one store at the same time: they send more requests
 /// than necessary, but the copy stays correct.
 ///
+/// Every setting has a default that suits most programs, so no program has to set any: `Replica::new(&account, store)` is enough.
+///
 /// ```
 /// # equipment::example(async {
 /// # let fake = envd_sdk::fake::Fake::start().await;
@@ -90,13 +92,14 @@ impl Replica {
 
     /// How much earlier than the watermark an incremental walk starts (`fromDate`); 10 minutes unless set.
     ///
-    /// Set more if the list shows saved records later than that.
+    /// Set more if the list shows saved records later than that; each sync then reads the records of that time again.
     pub fn overlap(mut self, overlap: Duration) -> Self {
         self.overlap = overlap;
         self
     }
 
-    /// How far back a full walk reads the list; the entire list unless set.
+    /// How far back a full walk reads the list; as far as the [`retention`](Self::retention), or the entire list, unless set. Set it for
+    /// an account with so many records that the daily full walk takes too long, such as a saleyard's.
     ///
     /// The time counts back from the latest change that the service has shown. A record whose last change is older is not copied.
     /// If the copy already holds it, it stays there: it is not read again and not reported as gone. Unless the profile says that
@@ -123,7 +126,8 @@ impl Replica {
         self
     }
 
-    /// After each full walk, removes the records whose last change is older than this; none unless set.
+    /// After each full walk, removes the records whose last change is older than this; none unless set. Set it if the copy must not
+    /// grow forever.
     ///
     /// It is also the default of the [`horizon`](Self::horizon). Records within the horizon are never removed. Consumers receive no
     /// change for removed records unless [`report_pruned`](Self::report_pruned) is set. If a removed record changes later, it
@@ -133,15 +137,16 @@ impl Replica {
         self
     }
 
-    /// Delivers removals by [`retention`](Self::retention) to consumers, as [`Pruned`](super::ChangeKind::Pruned).
+    /// Delivers removals by [`retention`](Self::retention) to consumers, as [`Pruned`](super::ChangeKind::Pruned); off unless called.
+    /// Call it if a consumer keeps a copy of its own that must shrink too.
     pub fn report_pruned(mut self) -> Self {
         self.reports_pruned = true;
         self
     }
 
-    /// Names the account in the store, instead of by its id.
+    /// The name of the account in the store; its id unless set. Set it in a program that writes declarations before it knows the account.
     ///
-    /// For a program that writes entries before it knows the account. Each account needs its own name.
+    /// Each account needs its own name.
     ///
     /// ```
     /// # equipment::example(async {
@@ -166,25 +171,28 @@ impl Replica {
         self
     }
 
-    /// How many records a page holds at most; 100 unless set.
+    /// How many records a page holds at most; 100 unless set, and at least 1. Set less on a line where a page of 100 takes too long.
     pub fn page_size(mut self, records: u32) -> Self {
         self.page_size = records.max(1);
         self
     }
 
-    /// How much of each record is copied; [`Depth::Summary`] unless set.
+    /// How much of each record is copied; [`Depth::Summary`] unless set. Set [`Depth::Full`] if the program needs answers without
+    /// reception.
     pub fn depth(mut self, depth: Depth) -> Self {
         self.depth = depth;
         self
     }
 
-    /// The clock that decides when a full walk is due; the client's clock unless set.
+    /// The clock that decides when a full walk is due; the client's clock unless set. Set it in tests, or to the clock of the database
+    /// where several hosts share a store.
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
         self
     }
 
-    /// Sets a callback that runs after each page of a walk; it must not block.
+    /// A callback that runs after each page of a walk; none unless set. Set it to show the progress of a long first sync. It must not
+    /// block.
     pub fn on_progress(mut self, report: impl Fn(&WalkProgress) + Send + Sync + 'static) -> Self {
         self.on_progress = Some(Arc::new(report));
         self

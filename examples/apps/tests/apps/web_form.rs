@@ -48,7 +48,7 @@ impl WebForm {
         }
     }
 
-    /// Sends a request, and returns the status and the whole reply.
+    /// Sends a request, and returns the status and the complete reply.
     fn send(&self, request: &str, host: &str, origin: &str, body: &str) -> (u16, String) {
         let (method, path) = request.split_once(' ').unwrap();
         let url = Url::parse(&format!("http://{}{path}", self.host)).unwrap();
@@ -315,7 +315,7 @@ fn what_was_reviewed_is_submitted_and_nothing_else() {
         );
     }
     assert!(form.page("/").contains("<b>0</b> sent"));
-    // Its form as it is typed makes no difference.
+    // Case, spaces and the format of the date do not matter.
     filled.set(&[
         ("hash", &hash),
         ("f.origin.pic", "qazz 7777 "),
@@ -324,7 +324,7 @@ fn what_was_reviewed_is_submitted_and_nothing_else() {
     let (status, reply) = filled.press("?submit");
     assert_eq!(status, 303, "{reply}");
     assert!(reply.contains("location: /sent/1\r\n"), "{reply}");
-    // Whatever is posted then leads to what was sent.
+    // Later posts of any kind lead to the sent declaration.
     filled.set(&[("q.3.0", "42")]);
     for button in ["", "?review", "?submit", "?save"] {
         assert!(

@@ -116,7 +116,7 @@ impl List {
         Pic::parse(cell).map_or_else(|_| cell.to_owned(), |pic| pic.to_string())
     }
 
-    /// The row as written to the result: with the PIC as it was looked up, and a cell for each heading.
+    /// The row as written to the result: with the PIC in the form that was looked up, and a cell for each heading.
     pub(crate) fn tidied(&self, row: &[String]) -> Vec<String> {
         let mut cells = row.to_vec();
         cells.resize(self.headings.len(), String::new());

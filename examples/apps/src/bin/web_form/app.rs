@@ -58,12 +58,12 @@ impl App {
         document.form(self.bank.questionnaire(), &self.context)
     }
 
-    /// What was sent, as a form to read.
+    /// A submitted input, as a form to read.
     pub(crate) fn form_of(&self, input: &ConsignmentInput) -> Form {
         self.bank.questionnaire().form(input, &self.context)
     }
 
-    /// What a document became, and the version of it.
+    /// The declaration that a document became, and the document's version.
     pub(crate) async fn declaration(
         &self,
         key: &str,
@@ -141,7 +141,7 @@ impl App {
             self.fake.clear_scripts();
             return self.outbox.send().await.map(drop);
         }
-        // Later than the outbox trusts its copy of the account: it reads first, so that surely nothing was sent.
+        // Long enough that the outbox reads the account again first. The read fails, so no change is sent.
         self.fake.clock().advance(Duration::from_secs(600));
         let line = self.fake.on_path("/v2/graphql");
         line.fault(Fault::dropped_before()).forever();
@@ -152,7 +152,7 @@ impl App {
         self.is_cut.load(Ordering::Relaxed)
     }
 
-    /// What the register has for a PIC: `None` where it gives no answer, and is asked again next time.
+    /// The register's entry for a PIC. `None` if the register does not answer; the next call tries again.
     pub(crate) async fn property(&self, pic: Pic) -> Option<String> {
         let mut known = self.properties.lock().await;
         if !known.contains_key(&pic)
@@ -181,14 +181,14 @@ impl App {
         let account = self.outbox.account();
         let address: Option<PdfUrl> = account.consignment(record).await?.value.pdf_url;
         match address {
-            // It has a token in it, so the browser does not get it.
+            // The address contains a token, so the browser does not get it.
             Some(address) => account.client().pdf(&address).await.map(Some),
             None => Ok(None),
         }
     }
 }
 
-/// Whether a declaration is submitted, or goes as it is: nobody changes it then without withdrawing it.
+/// Whether a declaration is submitted, or waits to be: to change it, the user withdraws it first.
 pub(crate) fn is_submitted(declaration: &Declaration) -> bool {
     let needs_correction = matches!(
         declaration.state,

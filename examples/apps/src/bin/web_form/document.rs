@@ -1,8 +1,8 @@
 //! A declaration as the fields of its page, and the form and the input that follow from them.
 //!
-//! `q.4.0` is the answer to question 4 in row 0, `f.origin.pic` a field of the input, both as they were typed. Each `row` is a row
-//! that was added (`+1.0`) or removed (`-1.0`): the last word about a row counts, so the answers in a removed row stay and come back
-//! with it. `none` is a section without rows, `checked` says that what is missing is shown, and `version` counts the changes.
+//! `q.4.0` is the answer to question 4 in row 0, `f.origin.pic` a field of the input, both exactly as typed. Each `row` adds (`+1.0`)
+//! or removes (`-1.0`) a row. The last one for a row counts, so the answers in a removed row stay, for the case that the row is added
+//! again. `none` is a section without rows, `checked` shows missing answers, and `version` counts the changes.
 
 use std::collections::BTreeMap;
 
@@ -176,7 +176,7 @@ fn read(path: &str, text: &str) -> Value {
     }
 }
 
-/// The paths of all fields beside the questions.
+/// The paths of all fields outside the questions.
 fn paths() -> impl Iterator<Item = String> {
     let of_party = |party| {
         PARTY
@@ -192,7 +192,7 @@ fn paths() -> impl Iterator<Item = String> {
         .chain(others.map(str::to_owned))
 }
 
-/// What is to be sent, as a short text: another input has another one.
+/// A hash of the input to send.
 pub(crate) fn hash(input: &ConsignmentInput) -> String {
     let json = serde_json::to_vec(input).unwrap_or_default();
     format!("{:x}", Sha256::digest(json))

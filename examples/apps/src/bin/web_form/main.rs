@@ -58,7 +58,7 @@ async fn serve(port: u16) -> Result<(), Failure> {
         .route("/script.js", file(SCRIPT, include_str!("script.js")))
         .route("/icon.svg", file(SVG, include_str!("icon.svg")))
         .with_state(Arc::new(App::start().await?));
-    // Nothing but the files of this program, and the picture of a signature.
+    // Allows only the files of this program, and the image of a signature.
     let policy = "script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'";
     let guard = Guard::new(&home, policy)?.only_host_of(&home)?;
     server::serve(listener, guard.protect(routes), &home).await
@@ -77,7 +77,7 @@ async fn line(State(app): Shared, RawQuery(query): RawQuery) -> Result<Redirect>
     Ok(Redirect::to("/"))
 }
 
-/// A new document, which may begin with what another load has: `?copy=5`.
+/// A new document, empty or with the data of another load: `?copy=5`.
 async fn begin(RawQuery(query): RawQuery) -> Result<Redirect> {
     let key =
         server::random_id().map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, chain(&error)))?;
@@ -85,7 +85,7 @@ async fn begin(RawQuery(query): RawQuery) -> Result<Redirect> {
     Ok(Redirect::to(&format!("/declaration/{key}{query}")))
 }
 
-/// The page of a document that the server does not have: empty, as it was saved, or for the next load.
+/// The page of a document that the server does not have: empty, saved earlier, or for the next load.
 async fn open(
     State(app): Shared,
     Path(key): Path<String>,
@@ -147,7 +147,7 @@ async fn fill_in(
     page::document(&app, (&document, &form), shown).await
 }
 
-/// What was sent, and what the service has.
+/// The sent declaration, and its state at the service.
 async fn receipt(State(app): Shared, Path(id): Path<String>) -> Result<Response> {
     page::receipt(&app, &by_id(&app, &id).await?).await
 }

@@ -38,13 +38,13 @@ const HEAD: &str = "3";
 /// The longest answer.
 const LONGEST: usize = 1_000;
 
-/// Something that is said about a field.
+/// A remark about a field.
 #[derive(Serialize)]
 pub(crate) struct Remark {
     place: String,
     sentence: String,
     pub(crate) kind: RemarkKind,
-    /// Shown beside the field once it was to be submitted.
+    /// A missing entry, shown only once the user has tried to submit.
     is_missing: bool,
 }
 
@@ -90,7 +90,7 @@ pub(crate) async fn start(app: &App) -> Result<Response> {
     Ok(PAGES.html("page.html", shown).into_response())
 }
 
-/// The page of a declaration that is submitted, or goes as it is.
+/// The page of a declaration that is submitted, or waits to be.
 pub(crate) async fn receipt(app: &App, declaration: &Declaration) -> Result<Response> {
     let form = app.form_of(&declaration.input.clone().unwrap_or_default());
     let problems = declaration.findings.iter().map(Finding::from_server);
@@ -117,7 +117,7 @@ pub(crate) async fn document(
     let fields: BTreeMap<&str, &str> = document.fields.iter().collect();
     let questions = || items.iter().flat_map(Item::descendants);
     let names: Vec<String> = questions().map(|item| name(&item.question)).collect();
-    // What no control of the page has.
+    // Fields without a control on the page.
     let is_hidden = |field: &str| match (view, field.get(..2)) {
         (_, Some("q.")) => view == "review" || !names.iter().any(|name| name == field),
         (_, Some("f.")) => view == "review",
@@ -149,7 +149,7 @@ pub(crate) async fn document(
     Ok(PAGES.html("page.html", values).into_response())
 }
 
-/// What a form has to read, and what is known about it.
+/// The answers of a form for reading, with the properties of its parties.
 async fn answers(app: &App, input: &ConsignmentInput, items: &[Item]) -> Value {
     let document = Document::of(String::new(), input);
     let read: BTreeMap<&str, &str> = document.fields.iter().collect();
@@ -202,8 +202,8 @@ fn outcome(declaration: &Declaration) -> Value {
     }
 }
 
-/// What is said about a document: what is in the way, and what looks odd. Nobody submits a declaration without animals, or that
-/// is not declared.
+/// The remarks about a document: obstacles, and entries that look odd. A declaration needs animals and the vendor's declaration
+/// before it can be submitted.
 pub(crate) fn remarks(document: &Document, form: &Form, items: &[Item]) -> Vec<Remark> {
     let count = |name: &str| {
         document
@@ -289,7 +289,7 @@ pub(crate) fn remarks(document: &Document, form: &Form, items: &[Item]) -> Vec<R
     all
 }
 
-/// What the service refuses beyond that, as long as the field is as it was sent.
+/// The findings that only the service has, for fields that have not changed since they were sent.
 fn refused(
     form: &Form,
     (input, items): (&ConsignmentInput, &[Item]),
@@ -313,7 +313,7 @@ fn refused(
         .collect()
 }
 
-/// What to do about a finding, beside its field and in a list.
+/// The correction that a finding asks for: for its field, and for the list.
 fn sentence(items: &[Item], finding: &Finding) -> String {
     if finding.rule != Rule::Required {
         return SENTENCES.sentence(finding);
@@ -331,13 +331,13 @@ fn sentence(items: &[Item], finding: &Finding) -> String {
 /// The name of the field that a finding is about.
 fn place(finding: &Finding) -> String {
     let mut path = finding.input_path();
-    // Of a list the field as a whole.
+    // An element of a list is shown at the list's field.
     path.retain(|name| name.parse::<u64>().is_err());
     let field = format!("f.{}", path.join("."));
     finding.question.as_ref().map_or(field, name)
 }
 
-/// Fields beside the questions.
+/// Fields outside the questions.
 fn input_fields(paths: &str, party: &str) -> Vec<Value> {
     let paths = paths.split(' ');
     paths
@@ -345,7 +345,7 @@ fn input_fields(paths: &str, party: &str) -> Vec<Value> {
         .collect()
 }
 
-/// A field beside the questions, in the shape of an item.
+/// A field outside the questions, in the format of an item.
 fn input_field(path: &str) -> Value {
     let parts: Vec<&str> = path.split('.').collect();
     let kind = match parts.last().copied().unwrap_or_default() {
@@ -361,7 +361,7 @@ fn input_field(path: &str) -> Value {
     }
 }
 
-/// The row that is added next to a section: never one that was removed.
+/// The next row to add to a section. The number of a removed row is not used again.
 fn next_row(document: &Document, section: &Item) -> String {
     let id = section.question.id.as_str();
     let known = document
