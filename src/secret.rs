@@ -39,7 +39,8 @@ impl Secret {
     /// Compares with another text in a time that depends only on the lengths, so that timing reveals nothing about a guess.
     #[must_use]
     pub fn matches(&self, other: &str) -> bool {
-        let (a, b) = (self.0.as_bytes(), other.as_bytes());
+        let a = self.0.as_bytes();
+        let b = other.as_bytes();
         let differences = a.iter().zip(b).fold(0, |seen, (x, y)| seen | (x ^ y));
         a.len() == b.len() && std::hint::black_box(differences) == 0
     }

@@ -93,7 +93,9 @@ impl Provider {
     ///
     /// # equipment::example(async {
     /// # let fake = Fake::start().await;
-    /// # let (issuer, client_id, audience) = (fake.issuer(), fake.client_id(), fake.audience());
+    /// # let issuer = fake.issuer();
+    /// # let client_id = fake.client_id();
+    /// # let audience = fake.audience();
     /// // For example "https://sso.example.com/", exactly as the provider writes it.
     /// let provider = Provider::discover(client_id, issuer)
     ///     .await?

@@ -96,7 +96,8 @@ fn page<T>(here: Position, outcome: Outcome<Connection<T>>, json: Option<&str>) 
         facts,
     } = outcome;
     let next = next_position(&connection.page_info.unwrap_or_default(), &here);
-    let (mut cursors, mut gaps) = (Vec::with_capacity(connection.edges.len()), Vec::new());
+    let mut cursors = Vec::with_capacity(connection.edges.len());
+    let mut gaps = Vec::new();
     // Records are large; collecting them reuses the memory of the edges.
     let edges = connection.edges.into_iter().enumerate();
     let records = edges.filter_map(|(place, edge)| {

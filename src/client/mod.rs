@@ -295,7 +295,8 @@ impl Client {
     /// ```
     /// # equipment::example(async {
     /// // A service without the first names of commenters.
-    /// let (name, renamed) = ("  firstName: String\n", "  givenName: String\n");
+    /// let name = "  firstName: String\n";
+    /// let renamed = "  givenName: String\n";
     /// let schema = envd_sdk::graphql::SCHEMA.replacen(name, renamed, 1);
     /// let fake = envd_sdk::fake::Fake::builder().schema(schema).start().await?;
     /// let client = fake.client().build()?;

@@ -39,7 +39,8 @@ pub(super) struct GraphqlReply<T> {
 
 impl<D, T> GraphqlOperation<D, T> {
     pub(super) fn request(&self) -> Box<Request> {
-        let (url, body) = (self.endpoint.url.clone(), self.encoded.body.clone());
+        let url = self.endpoint.url.clone();
+        let body = self.encoded.body.clone();
         Box::new(Request::post_json(url, body).header(ACCEPT, ACCEPTED))
     }
 }

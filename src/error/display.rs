@@ -131,10 +131,8 @@ fn known_type(media_type: Option<&str>) -> &'static str {
 
 /// Names conditions and codes, not messages, because messages quote what the user entered.
 fn rejected(f: &mut fmt::Formatter<'_>, error: &Error) -> fmt::Result {
-    let (status, errors) = (
-        error.http_status().unwrap_or_default(),
-        error.server_errors(),
-    );
+    let status = error.http_status().unwrap_or_default();
+    let errors = error.server_errors();
     match errors.len() {
         1 => f.write_str("the server refused: ")?,
         n => write!(f, "the server refused with {n} errors: ")?,

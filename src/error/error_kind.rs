@@ -206,7 +206,8 @@ mod tests {
     /// A schema error if the code is a known GraphQL code.
     fn errors(words: &str) -> Vec<ServerError> {
         let (message, code) = words.split_once('/').unwrap();
-        let (message, code) = (message.trim(), code.trim());
+        let message = message.trim();
+        let code = code.trim();
         let extensions = if code.contains('_') {
             json!({"code": code, "number": "5.3.1"})
         } else {
@@ -243,8 +244,10 @@ mod tests {
             let [status, words, rejected, decoded] = row[..] else {
                 panic!("{row:?}");
             };
-            let (status, errors) = (status.parse().unwrap(), errors(words));
-            let (received, same) = (ReplyParts::status_only(status), errors.clone());
+            let status = status.parse().unwrap();
+            let errors = errors(words);
+            let received = ReplyParts::status_only(status);
+            let same = errors.clone();
             let decode = Error::decode(received.clone(), "data".to_owned(), "", same.into());
             let error = Error::rejected(received, errors.into());
             assert_eq!(format!("{:?}", error.kind()), rejected, "{row:?}");

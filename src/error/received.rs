@@ -107,7 +107,8 @@ impl Error {
         detail: impl Into<String>,
         errors: ServerErrors,
     ) -> Self {
-        let (whole, detail) = (path.is_empty(), detail.into());
+        let whole = path.is_empty();
+        let detail = detail.into();
         let path = if whole { ".".to_owned() } else { path };
         let mut error = Self::rejected(received, errors);
         error.parts().repr = Repr::Decode { path, detail };

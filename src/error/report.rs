@@ -23,7 +23,8 @@ impl Error {
     ///
     /// let fake = envd_sdk::fake::Fake::start().await;
     /// let account = fake.client().build()?.account(fake.account_id());
-    /// let (origin, destination) = (PartyInput::new("QAZZ777"), PartyInput::new("QDZZ3333"));
+    /// let origin = PartyInput::new("QAZZ777");
+    /// let destination = PartyInput::new("QDZZ3333");
     /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
     /// let error = account.save_consignment(input).await.unwrap_err();
     /// assert!(!error.to_string().contains("QAZZ777"));
@@ -101,7 +102,8 @@ mod tests {
             }));
             2_000
         ];
-        let (first, omitted) = (errors, 7);
+        let first = errors;
+        let omitted = 7;
         let error = Error::decode(
             ReplyParts::status_only(200),
             "data.Sam\u{7}".to_owned(),

@@ -180,7 +180,8 @@ impl FakeBuilder {
             .map_err(std::io::Error::other)
             .map_err(failed("the schema is invalid"))?;
         let now = self.clock.now();
-        let (issuer, home) = (base.to_string(), base.as_str().trim_end_matches('/'));
+        let issuer = base.to_string();
+        let home = base.as_str().trim_end_matches('/');
         let mut provider = FakeProvider::new(issuer, self.user, Arc::clone(&world), self.lifetimes);
         provider.return_to = self.return_to.iter().map(Url::to_string).collect();
         provider.return_to.push(RETURN_TO.to_owned());

@@ -123,7 +123,8 @@ impl Fake {
 
     /// An access token of the user who logs in. Stays the same until it expires, even if it is revoked.
     pub fn access_token(&self) -> Secret {
-        let (user, now) = (self.state.parts().provider.user, self.state.clock.now());
+        let user = self.state.parts().provider.user;
+        let now = self.state.clock.now();
         Secret::new(self.state.parts().provider.own_token(user, now))
     }
 
@@ -163,7 +164,8 @@ impl Fake {
     }
 
     fn authorize(&self, authorization: &Url, is_denied: bool) -> Result<Url> {
-        let (query, now) = (authorization.query(), self.state.clock.now());
+        let query = authorization.query();
+        let now = self.state.clock.now();
         let provider = &mut self.state.parts().provider;
         let callback = provider.authorize(query.unwrap_or_default(), is_denied, now);
         callback.map_err(Error::config)

@@ -149,7 +149,8 @@ impl<'a> ListFilter<'a> {
     }
 
     fn matches(&self, listed: &Listed<'_>, assumptions: &Assumptions) -> bool {
-        let (record, wanted) = (listed.record, self.arguments);
+        let record = listed.record;
+        let wanted = self.arguments;
         let is_wanted = |name: &str| wanted[name].is_null() || record[name] == wanted[name];
         let date_of = |name: &str| record[name].as_str().and_then(instant::parse);
         let is_within = || {

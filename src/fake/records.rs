@@ -219,7 +219,8 @@ impl Records {
             let number = format!("T-{:09}", 900_000_000 + created);
             return json!({"id": id(500_000 + created), "number": number});
         }
-        let (number, base) = (format!("C-{:09}", 900_000_100 + created), &self.base);
+        let number = format!("C-{:09}", 900_000_100 + created);
+        let base = &self.base;
         json!({
             "id": id(100 + created),
             "number": number,

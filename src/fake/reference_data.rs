@@ -213,7 +213,8 @@ fn serve(
         ty = if position(wrapper).is_some() {
             Type::List(Box::new(ty))
         } else {
-            let (of, wrapper) = (format!("Moved_{name}_{depth}"), Name::new(wrapper).ok()?);
+            let of = format!("Moved_{name}_{depth}");
+            let wrapper = Name::new(wrapper).ok()?;
             added.push(format!("type {of} {{ {wrapper}: {ty} }}"));
             Type::Named(Name::new(&of).ok()?)
         };

@@ -102,10 +102,8 @@ impl FakeRegister {
                 .map_err(|_| "pageindex and pagesize must be numbers.".to_owned()),
             None => Ok(default),
         };
-        let (page, size) = (
-            number("pageindex", self.first_page()),
-            number("pagesize", PAGE_SIZE),
-        );
+        let page = number("pageindex", self.first_page());
+        let size = number("pagesize", PAGE_SIZE);
         let text = parameters.remove("searchtext");
         if text.is_some() && !parameters.is_empty() {
             return Err("Use either SearchText or the specific parameters.".to_owned());
@@ -115,7 +113,8 @@ impl FakeRegister {
         if let Some(unknown) = names.find(is_unknown) {
             return Err(format!("The parameter {unknown} is unknown."));
         }
-        let (page, size) = (page?, size?);
+        let page = page?;
+        let size = size?;
         let pages_before = page
             .checked_sub(self.first_page())
             .ok_or_else(|| format!("pageindex starts at {}.", self.first_page()))?;

@@ -132,7 +132,8 @@ impl FakeState {
             register,
             ..
         } = &mut *parts;
-        let (path, query) = (request.url.path(), request.url.query().unwrap_or_default());
+        let path = request.url.path();
+        let query = request.url.query().unwrap_or_default();
         let media_type = header(request, "content-type").unwrap_or_default();
         let authorization = header(request, "authorization");
         let bearer = authorization.and_then(bearer);

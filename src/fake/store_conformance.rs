@@ -230,7 +230,8 @@ impl<S: TokenStore> CheckedTokenStore<S> {
         let stored = stored.ok_or("the record is missing")?;
         let same = stored.version == version;
         ensure(same, "it is stored under another version")?;
-        let (read, written) = (stored.record.to_secret_json(), record(7)?.to_secret_json());
+        let read = stored.record.to_secret_json();
+        let written = record(7)?.to_secret_json();
         ensure(read.matches(written.expose()), "the record was changed")
     }
 
@@ -322,7 +323,8 @@ impl<S: TokenStore> CheckedTokenStore<S> {
         for _ in 0..10 {
             let mut writers = JoinSet::new();
             for writer in 0..WRITERS {
-                let (store, key) = (self.reopened(), self.key.clone());
+                let store = self.reopened();
+                let key = self.key.clone();
                 writers.spawn(async move {
                     let version = store.swap(&key, expected, &record(writer)?).await?;
                     Observation::Ok(version.map(|version| (writer, version)))
@@ -354,7 +356,8 @@ impl<S: TokenStore> CheckedTokenStore<S> {
 
     async fn lock_waits(&self) -> Observation {
         let held = self.lock().await?;
-        let (store, key) = (self.reopened(), self.key.clone());
+        let store = self.reopened();
+        let key = self.key.clone();
         let waiting = tokio::spawn(async move { store.lock(&key, LOCK_WAIT).await.map(drop) });
         for _ in 0..100 {
             yield_now().await;

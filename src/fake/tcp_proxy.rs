@@ -146,7 +146,8 @@ async fn accept(
             tokio::time::sleep(Duration::from_millis(5)).await;
             continue;
         };
-        let (timer, stopped) = (timer.clone(), stop.subscribe());
+        let timer = timer.clone();
+        let stopped = stop.subscribe();
         tokio::spawn(async move {
             // OK to ignore: both connections are closed, so the client sees the error.
             let _ = forward(client, server, timer, stopped).await;
@@ -350,7 +351,8 @@ impl ReplyHead {
         let has_body = !matches!(code, 100..=199 | 204 | 304);
         let reason = response.reason.unwrap_or_default();
         let mut text = format!("HTTP/1.1 {code} {reason}\r\n").into_bytes();
-        let (mut length, mut delivery) = (None, None);
+        let mut length = None;
+        let mut delivery = None;
         for header in response.headers.iter() {
             if header.name.eq_ignore_ascii_case(DELIVERY_HEADER) {
                 delivery = serde_json::from_slice(header.value).ok();

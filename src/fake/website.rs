@@ -108,7 +108,8 @@ impl Fake {
     // Not marked with `must_use`, because most tests know the id.
     #[track_caller]
     pub fn edit(&self, account: &str, edit: WebsiteEdit) -> String {
-        let (author, now) = (self.author(account), self.state.clock.now());
+        let author = self.author(account);
+        let now = self.state.clock.now();
         let edited = self
             .state
             .parts()

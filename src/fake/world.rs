@@ -110,7 +110,9 @@ impl UserRecord {
         account_type: impl Into<String>,
         pic: impl Into<String>,
     ) -> Self {
-        let (id, account_type, pic) = (id.into(), account_type.into(), pic.into());
+        let id = id.into();
+        let account_type = account_type.into();
+        let pic = pic.into();
         let account = json!({
             "envdAccountId": id,
             "accountLabel": format!("{account_type} account ({pic})"),
@@ -170,7 +172,8 @@ pub(super) enum Kind {
 /// use envd_sdk::fake::{Fake, UserRecord, World};
 /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
 ///
-/// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let origin = PartyInput::new("QAZZ7777");
+/// let destination = PartyInput::new("QDZZ3333");
 /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
 /// let world = World::empty()
 ///     .user(UserRecord::new("kim@example.com").role("Producer").account("envd-7", "LPA", "QAZZ7777"))

@@ -109,7 +109,8 @@ impl<'a> RawReply<'a> {
             Ok(parts) => parts,
             Err(_) if self.needs_errors => return None,
             Err(error) => {
-                let (line, column) = (error.line(), error.column());
+                let line = error.line();
+                let column = error.column();
                 let detail = format!("{}, line {line} column {column}", json_fault(&error));
                 return Some(Err(self.unreadable(
                     ".",

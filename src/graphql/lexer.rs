@@ -24,7 +24,8 @@ pub(super) struct DeclaredVariable {
 /// The operations in a document; `None` if it cannot be parsed.
 pub(super) fn operations(document: &str) -> Option<Vec<OperationDefinition<'_>>> {
     let tokens = tokens(document)?;
-    let (mut rest, mut operations) = (tokens.as_slice(), Vec::new());
+    let mut rest = tokens.as_slice();
+    let mut operations = Vec::new();
     while let [first, after @ ..] = rest {
         let kind = match *first {
             "{" | "query" => Some(OperationKind::Query),
@@ -107,7 +108,8 @@ fn is_name(token: &str) -> bool {
 
 /// Splits a text into names, numbers, strings and punctuators, without insignificant tokens; `None` if it is not a document.
 fn tokens(document: &str) -> Option<Vec<&str>> {
-    let (mut rest, mut tokens) = (document, Vec::new());
+    let mut rest = document;
+    let mut tokens = Vec::new();
     loop {
         rest = rest.trim_start_matches([' ', '\t', '\r', '\n', ',', '\u{feff}']);
         let Some(first) = rest.chars().next() else {
@@ -168,7 +170,8 @@ mod tests {
             { short }"#;
         let found = operations(document).unwrap();
         let names: Vec<_> = found.iter().map(|found| (found.kind, found.name)).collect();
-        let (query, mutation) = (Some(OperationKind::Query), Some(OperationKind::Mutation));
+        let query = Some(OperationKind::Query);
+        let mutation = Some(OperationKind::Mutation);
         assert_eq!(
             names,
             [(query, Some("Read")), (mutation, None), (query, None)]

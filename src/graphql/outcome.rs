@@ -19,7 +19,8 @@ use crate::model::{
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
 ///
-/// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let origin = PartyInput::new("QAZZ7777");
+/// let destination = PartyInput::new("QDZZ3333");
 /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
 /// let saved = account.save_consignment(input).await?;
 /// println!("saved as {}", saved.number()?);
@@ -166,7 +167,9 @@ impl<T> Outcome<T> {
 
     /// Splits into the value and everything else.
     pub(super) fn split(self) -> (T, Outcome<()>) {
-        let (value, problems, facts) = ((), self.problems, self.facts);
+        let value = ();
+        let problems = self.problems;
+        let facts = self.facts;
         let rest = Outcome {
             value,
             problems,
@@ -195,7 +198,8 @@ impl Outcome<SavedConsignment> {
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
     ///
-    /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let origin = PartyInput::new("QAZZ7777");
+    /// let destination = PartyInput::new("QDZZ3333");
     /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
     /// let number = account.save_consignment(input.clone()).await?.number()?;
     /// account.submit_consignment(input.number(&number)).await?;
@@ -264,7 +268,8 @@ impl<T> Outcome<Option<T>> {
 impl Outcome<()> {
     /// Replaces the value.
     pub(super) fn with<T>(self, value: T) -> Outcome<T> {
-        let (problems, facts) = (self.problems, self.facts);
+        let problems = self.problems;
+        let facts = self.facts;
         Outcome {
             value,
             problems,
@@ -292,7 +297,8 @@ impl Outcome<()> {
 }
 
 fn rejected(first: Vec<ServerError>, facts: &ReplyFacts) -> Error {
-    let (received, omitted) = (ReplyParts::status_only(facts.status), facts.omitted);
+    let received = ReplyParts::status_only(facts.status);
+    let omitted = facts.omitted;
     Error::rejected(received, ServerErrors { first, omitted })
         .with_attempts(facts.attempts)
         .with_may_have_applied(facts.change)

@@ -113,7 +113,8 @@ impl Encoded {
         let data = data.get();
         rest.facts.change = self.is_change();
         let raw_data = || Some(reply_memory::value(data));
-        let (found, expected) = (self.record(data), self.expected_path());
+        let found = self.record(data);
+        let expected = self.expected_path();
         let record = found.as_ref().map_or(data, |found| found.json);
         let has_id = found.as_ref().is_some_and(|found| found.has_id);
         if self.is_change() && !has_id && is_void(&reply_memory::value(record), false) {

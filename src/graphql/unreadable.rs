@@ -73,7 +73,8 @@ fn salvage<T: DeserializeOwned>(
     status: u16,
 ) -> Option<SalvagedList> {
     let range = range_of(text, list)?;
-    let (before, after) = (text.get(..range.start)?, text.get(range.end..)?);
+    let before = text.get(..range.start)?;
+    let after = text.get(range.end..)?;
     let around = |records: &str| format!("{before}[{records}]{after}");
     // Without records it must fit, otherwise the fault is elsewhere.
     reply_memory::from_str::<T>(&around("")).ok()?;
@@ -83,7 +84,8 @@ fn salvage<T: DeserializeOwned>(
     if work > WORK.1.max(WORK.0.saturating_mul(text.len())) {
         return None;
     }
-    let (mut unreadable, mut salvaged) = (Vec::new(), Vec::with_capacity(records.len()));
+    let mut unreadable = Vec::new();
+    let mut salvaged = Vec::with_capacity(records.len());
     for (index, record) in records.iter().map(|raw| raw.get()).enumerate() {
         let Err(Misfit { path, detail }) = misfit::read::<T>(&around(record)) else {
             salvaged.push(record);
@@ -121,7 +123,8 @@ impl<'de, const KEPT: usize> Deserialize<'de> for RawList<'de, KEPT> {
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-                let (mut first, mut omitted) = (Vec::new(), 0);
+                let mut first = Vec::new();
+                let mut omitted = 0;
                 while first.len() < KEPT {
                     let Some(raw) = list.next_element()? else {
                         return Ok(RawList { first, omitted });

@@ -92,7 +92,8 @@ impl Receiver {
 
     /// Waits for a callback with an expected query. Refuses all other requests.
     pub(super) async fn next_callback(&mut self, is_expected: impl Fn(&str) -> bool) -> Callback {
-        let (address, connections) = (&self.address, &mut self.connections);
+        let address = &self.address;
+        let connections = &mut self.connections;
         loop {
             let accepting = pin!(address.sockets.accept());
             let next = match select(pin!(connections.next_callback()), accepting).await {

@@ -68,7 +68,8 @@ fn read(pem: &Secret, host: &str) -> Result<Identity> {
 /// Generates a self-signed certificate, valid for this host and these days only. Nothing is written to disk.
 fn made_for(host: &str, today: Day) -> Option<Identity> {
     let midnight = |day: Day| {
-        let (month, day_of_month) = (day.month(), day.day_of_month());
+        let month = day.month();
+        let day_of_month = day.day_of_month();
         Some(date_time_ymd(
             day.year(),
             month.try_into().ok()?,
@@ -205,7 +206,8 @@ mod tests {
 
     #[tokio::test]
     async fn the_callback_comes_over_https() {
-        let (given, authority) = (TlsServer::SERVER, Some(TlsServer::AUTHORITY));
+        let given = TlsServer::SERVER;
+        let authority = Some(TlsServer::AUTHORITY);
         let numbered = || at("https://127.0.0.1:0/callback");
         for (builder, authority) in [
             (at("https://localhost:0/callback/envd/"), None),

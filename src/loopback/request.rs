@@ -128,7 +128,8 @@ impl Notice {
 
     /// The complete HTTP/1.1 response.
     pub(super) fn to_http(&self, status: &str) -> String {
-        let (heading, text) = (escaped(&self.heading), escaped(&self.text));
+        let heading = escaped(&self.heading);
+        let text = escaped(&self.text);
         let page = format!(
             "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
              <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\

@@ -78,7 +78,8 @@ async fn bind_resolved(name: &str, port: u16) -> Result<Vec<TcpListener>> {
         let what = "the name does not resolve to loopback addresses alone";
         return Err(Error::new(ErrorKind::AddrNotAvailable, what));
     }
-    let (mut all, mut port) = (Vec::new(), port);
+    let mut all = Vec::new();
+    let mut port = port;
     for ip in ips {
         let socket = TcpListener::bind((ip, port)).await?;
         port = socket.local_addr()?.port();
@@ -156,7 +157,8 @@ mod tests {
             let builder = Loopback::builder().redirect_uri("http://localhost:0/callback");
             let listener = builder.bind().await.unwrap();
             let uri = listener.redirect_uri().clone();
-            let (host, port) = (uri.authority(), uri.port().unwrap());
+            let host = uri.authority();
+            let port = uri.port().unwrap();
             assert_eq!(host, format!("localhost:{port}"));
             assert_eq!(uri.path(), "/callback");
             let login = login(uri.as_str(), &Clock::system());

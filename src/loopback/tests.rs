@@ -134,7 +134,8 @@ async fn the_browser_gets_a_page_without_secrets() {
 #[tokio::test]
 async fn foreign_requests_are_refused_and_change_nothing() {
     let trial = Trial::start().await;
-    let (good, own) = (trial.good(), trial.host.clone());
+    let good = trial.good();
+    let own = trial.host.clone();
     for (method, target, host, status) in [
         ("GET", "/favicon.ico", &*own, "404"),
         ("GET", "/", &own, "404"),

@@ -270,7 +270,8 @@ mod tests {
         let past = "The date is in the past";
         let executed = json!({"message": unknown_field, "path": ["save"]});
         let none = r#"Variable "$id" of required type "String!" was not provided."#;
-        let (invalid, unread) = ("GRAPHQL_VALIDATION_FAILED", "GRAPHQL_PARSE_FAILED");
+        let invalid = "GRAPHQL_VALIDATION_FAILED";
+        let unread = "GRAPHQL_PARSE_FAILED";
         for (error, condition) in [
             (apollo(invalid, no_field), C::SchemaMismatch),
             (apollo(unread, "Syntax Error: Name."), C::SchemaMismatch),

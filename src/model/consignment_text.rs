@@ -27,7 +27,8 @@ use super::{BorrowedText, TextError};
 /// ```
 /// use envd_sdk::model::{ConsignmentInput, ConsignmentText, FormType, PartyInput};
 ///
-/// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let origin = PartyInput::new("QAZZ7777");
+/// let destination = PartyInput::new("QDZZ3333");
 /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
 /// let signed = ConsignmentText::parse(&serde_json::to_string(&input)?)?;
 ///
@@ -161,7 +162,8 @@ fn members(text: &str) -> Option<(Vec<TextField<'_>>, &str)> {
         let at = value.as_ptr().addr() - text.as_ptr().addr();
         let before = text.get(rest..at)?;
         // Between the previous value and this one are a brace or comma, the quoted key, a colon, and white space.
-        let (start, end) = (before.find('"')?, before.rfind('"')? + 1);
+        let start = before.find('"')?;
+        let end = before.rfind('"')? + 1;
         members.push(TextField {
             name,
             before: before.get(..start)?,

@@ -214,7 +214,8 @@ impl Consignment {
     /// ```
     pub fn not_carried_over(&self) -> Vec<&'static str> {
         let date = self.declaration.as_ref().and_then(|it| it.date.as_ref());
-        let (day, time) = (&self.movement_date, &self.movement_time);
+        let day = &self.movement_date;
+        let time = &self.movement_time;
         let found = [
             ("species", self.species.is_some()),
             ("heads", self.heads.is_some()),

@@ -16,7 +16,8 @@ use super::{ConsignmentInput, TemplateInput};
 /// ```
 /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
 ///
-/// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let origin = PartyInput::new("QAZZ7777");
+/// let destination = PartyInput::new("QDZZ3333");
 /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination)
 ///     .extra("revision", 7);
 /// let json = serde_json::to_value(&input)?;

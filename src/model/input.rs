@@ -15,7 +15,8 @@ impl ConsignmentInput {
     /// ```
     /// use envd_sdk::model::{AnswerInput, ConsignmentInput, ConsignmentStatus, FormType, PartyInput};
     ///
-    /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let origin = PartyInput::new("QAZZ7777");
+    /// let destination = PartyInput::new("QDZZ3333");
     /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination)
     ///     .status(ConsignmentStatus::Draft)
     ///     .movement("2026-11-23", "05:15")
@@ -30,7 +31,8 @@ impl ConsignmentInput {
     /// use envd_sdk::model::{ConsignmentInput, DeclarationInput, FormType, PartyInput, Pic};
     ///
     /// let owner = PartyInput::default().name("Sample Pastoral").pic(Pic::parse("QAZZ7777")?);
-    /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let origin = PartyInput::new("QAZZ7777");
+    /// let destination = PartyInput::new("QDZZ3333");
     /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination)
     ///     .owner(owner)
     ///     .declaration(DeclarationInput::default().accept(true).full_name("Sam Sample"))

@@ -42,7 +42,8 @@ enum Level<'a> {
 /// The path of the value that ends or starts at this offset, down to the limit of [`Nesting`].
 fn path_to(text: &str, offset: usize) -> String {
     let mut open: Nesting<Level<'_>> = Nesting::default();
-    let (mut key, mut at) = ("", 0);
+    let mut key = "";
+    let mut at = 0;
     let read = text.get(..offset).unwrap_or(text);
     while let Some(byte) = read.as_bytes().get(at) {
         let mut length = 1;

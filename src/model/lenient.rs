@@ -205,7 +205,8 @@ where
     T: Deserialize<'de>,
 {
     places(deserializer, |edge| {
-        let (cursor, node) = (None, None);
+        let cursor = None;
+        let node = None;
         Some(edge.unwrap_or(Edge { cursor, node }))
     })
 }

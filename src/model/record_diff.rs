@@ -47,7 +47,8 @@ debug_shows!(FieldDiff, |it| path: it.path, contradicts: it.contradicts);
 /// ```
 /// use envd_sdk::model::{Consignment, ConsignmentInput, FormType, PartyInput, record_diff};
 ///
-/// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let origin = PartyInput::new("QAZZ7777");
+/// let destination = PartyInput::new("QDZZ3333");
 /// let sent = ConsignmentInput::new([FormType::Lpac1], origin, destination)
 ///     .movement("2026-11-23", "05:15");
 /// let read: Consignment = serde_json::from_str(
@@ -69,7 +70,8 @@ pub fn record_diff(before: &ConsignmentInput, after: &ConsignmentInput) -> Vec<F
     let paths: BTreeSet<&Vec<String>> = before.keys().chain(after.keys()).collect();
     let diff = |path: &Vec<String>| {
         let [sent, read] = [&before, &after].map(|texts| texts.get(path).cloned());
-        let (sent, read) = (sent.unwrap_or_default(), read.unwrap_or_default());
+        let sent = sent.unwrap_or_default();
+        let read = read.unwrap_or_default();
         let names: Vec<&str> = path.iter().map(String::as_str).collect();
         let same = same_text_of(&names);
         let has = |texts: &[String], text: &String| texts.iter().any(|other| same(text, other));
@@ -215,7 +217,8 @@ fn same_time(one: &str, other: &str) -> bool {
 /// The minute of the day, from HH:mm with or without seconds.
 fn minute(text: &str) -> Option<u32> {
     let mut parts = text.split(':').map(str::parse::<u32>);
-    let (hours, minutes) = (parts.next()?.ok()?, parts.next()?.ok()?);
+    let hours = parts.next()?.ok()?;
+    let minutes = parts.next()?.ok()?;
     let is_time = |b: u8| b.is_ascii_digit() || b":.".contains(&b);
     let minute = hours.saturating_mul(60).saturating_add(minutes);
     text.bytes().all(is_time).then_some(minute)
@@ -387,7 +390,8 @@ mod tests {
             let one = |value| json!({"questionId": "5", "index": null, "value": value});
             values.iter().map(one).collect::<Value>()
         };
-        let (mut sent, mut read) = (input(), record());
+        let mut sent = input();
+        let mut read = record();
         for (of_input, of_record, contradicts) in [
             (&["M", "F"][..], &["F", "M"][..], false),
             (&["M"], &["F", "M"], false),

@@ -170,7 +170,8 @@ fn is_daylight(standard: NaiveDateTime) -> bool {
         NaiveDate::from_weekday_of_month_opt(standard.year(), month, Weekday::Sun, 1)
             .and_then(|day| day.and_hms_opt(2, 0, 0))
     };
-    let (april, october) = (change(4), change(10));
+    let april = change(4);
+    let october = change(10);
     april.is_some_and(|end| standard < end) || october.is_some_and(|begin| standard >= begin)
 }
 

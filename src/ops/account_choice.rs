@@ -197,7 +197,8 @@ impl Client {
     ///
     /// As [`execute`](Self::execute).
     pub fn user_details(&self) -> Call<Outcome<UserDetails>> {
-        let (client, variables) = (self.clone(), user_details::Variables {});
+        let client = self.clone();
+        let variables = user_details::Variables {};
         let read = self.operation::<ReadUserDetails, _>(variables, |data| data.user_details);
         read.then(move |mut outcome| {
             let user = &mut outcome.value;
@@ -257,7 +258,8 @@ impl Client {
     ///
     /// As [`AccountChoice::among`] and [`execute`](Self::execute).
     pub fn choose_account(&self, choice: &AccountChoice) -> Call<Account> {
-        let (client, choice) = (self.clone(), choice.clone());
+        let client = self.clone();
+        let choice = choice.clone();
         self.registered_user().then(move |user| {
             let id = choice.among(&user.value);
             Ok(client.account(id.map_err(|error| error.with_operation("userDetails"))?))

@@ -24,7 +24,8 @@ impl Account {
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
-    /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let origin = PartyInput::new("QAZZ7777");
+    /// let destination = PartyInput::new("QDZZ3333");
     /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination)
     ///     .movement("2099-01-15", "05:15");
     /// // The server saves it, but the connection drops before the reply.
@@ -122,9 +123,11 @@ impl Candidates {
     /// field. Fails if the list is incomplete.
     async fn listed(&self) -> Result<Vec<(ConsignmentSummary, bool)>> {
         let mut pager = self.account.consignments(&self.filter);
-        let (mut records, mut total) = (Vec::new(), None);
+        let mut records = Vec::new();
+        let mut total = None;
         // The list may change while it is read: count a repeated record once.
-        let (mut ids, mut unnamed) = (HashSet::new(), 0);
+        let mut ids = HashSet::new();
+        let mut unnamed = 0;
         while let Some(page) = pager.next_page().await? {
             if let Some(error) = page.unreadable.into_iter().next() {
                 return Err(error);

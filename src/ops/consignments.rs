@@ -79,7 +79,8 @@ impl Account {
     /// Those of its pages: see [`next_page`](Pager::next_page).
     #[doc(alias = "list consignments")]
     pub fn consignments(&self, filter: &ConsignmentFilter) -> Pager<ConsignmentSummary> {
-        let (account, filter) = (self.id().clone(), filter.clone());
+        let account = self.id().clone();
+        let filter = filter.clone();
         let call = move |client: &Client, after| {
             let variables = filter.variables(client, &account, after);
             let page = client
@@ -116,7 +117,8 @@ impl Account {
     ///
     /// Those of its pages: see [`next_page`](Pager::next_page).
     pub fn full_consignments(&self, filter: &ConsignmentFilter) -> Pager<Consignment> {
-        let (account, filter) = (self.id().clone(), filter.clone());
+        let account = self.id().clone();
+        let filter = filter.clone();
         let call = move |client: &Client, after| {
             let variables = filter.variables(client, &account, after);
             let read = client.operation_with(
@@ -196,7 +198,8 @@ impl Account {
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
-    /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let origin = PartyInput::new("QAZZ7777");
+    /// let destination = PartyInput::new("QDZZ3333");
     /// let draft = ConsignmentInput::new([FormType::Lpac1], origin, destination)
     ///     .status(ConsignmentStatus::Draft);
     /// let (saved, problems) = account.save_consignment(draft).await?.into_parts();
@@ -233,7 +236,8 @@ impl Account {
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
-    /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let origin = PartyInput::new("QAZZ7777");
+    /// let destination = PartyInput::new("QDZZ3333");
     /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
     /// let signed = ConsignmentText::parse(&serde_json::to_string(&input)?)?;
     /// let id = account.save_consignment_text(&signed).await?.id()?;
@@ -459,7 +463,8 @@ mod tests {
     fn an_update_uses_the_names_of_the_profile_and_keeps_all_other_bytes() {
         let names = |id: &str, number: &str| {
             let name = |text: &str| Some(text.to_owned()).filter(|it| it != "-");
-            let (id, number) = (name(id), name(number));
+            let id = name(id);
+            let number = name(number);
             RecordNames { id, number }
         };
         // Columns: the names of id and number, the input, the output.

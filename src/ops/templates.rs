@@ -59,7 +59,8 @@ impl Account {
     ///
     /// Those of its pages: see [`next_page`](Pager::next_page).
     pub fn templates(&self, filter: &TemplateFilter) -> Pager<Template> {
-        let (account, first) = (self.id().clone(), filter.page_size);
+        let account = self.id().clone();
+        let first = filter.page_size;
         let call = move |client: &Client, after| {
             let variables = templates::Variables {
                 envd_account_id: account.clone(),

@@ -126,7 +126,8 @@ impl ServiceProfile {
     /// ```
     pub fn test_environment() -> Self {
         let public = |address: &str| {
-            let (value, source) = (address.to_owned(), Source::Public);
+            let value = address.to_owned();
+            let source = Source::Public;
             Some(Sourced { value, source })
         };
         Self {

@@ -193,7 +193,8 @@ fn text_of(reply: &Reply) -> Option<&str> {
 }
 
 fn fault_at(failure: &serde_json::Error) -> String {
-    let (line, column) = (failure.line(), failure.column());
+    let line = failure.line();
+    let column = failure.column();
     format!("{}, line {line} column {column}", json_fault(failure))
 }
 
@@ -215,7 +216,8 @@ fn unexpected(reply: Reply, found: Option<(String, Value)>, detail: String) -> E
             return error;
         }
     }
-    let (path, errors) = (path.unwrap_or_default(), ServerErrors::default());
+    let path = path.unwrap_or_default();
+    let errors = ServerErrors::default();
     Error::decode(received, path, detail, errors)
 }
 
@@ -328,8 +330,9 @@ impl<'a> RegisterObject<'a> {
 ///
 /// assumed: the specification does not show the reply to a look-up (2.10)
 fn subset_of(status: u16, text: &str) -> Result<Subset, NoRecords> {
-    let (mut around, mut above, mut path) =
-        (RegisterObject::default(), String::new(), String::new());
+    let mut around = RegisterObject::default();
+    let mut above = String::new();
+    let mut path = String::new();
     let mut found = text.trim_ascii_start();
     let mut is_record = false;
     for wrappers in 0..=MAX_WRAPPERS {

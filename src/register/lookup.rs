@@ -291,7 +291,9 @@ mod tests {
     fn a_result_is_cached_up_to_its_age_and_the_capacity() {
         let clock = Clock::manual(SystemTime::UNIX_EPOCH);
         let cache = LookupCache::new(Duration::from_secs(60), 2, clock.clone());
-        let (a, b, c) = (pic("QAZZ7777"), pic("QBZZ2222"), pic("QCZZ8888"));
+        let a = pic("QAZZ7777");
+        let b = pic("QBZZ2222");
+        let c = pic("QCZZ8888");
         cache.store(a, &Lookup::NotFound);
         clock.advance(Duration::from_secs(59));
         assert_eq!(cache.get(a), Some(Lookup::NotFound));

@@ -233,12 +233,11 @@ impl Register {
     /// match anything; and [`Protocol`](crate::ErrorKind::Protocol) if the register skips or repeats a page, or sends a `Total`
     /// that contradicts the records in the same reply.
     pub fn search(&self, search: &PropertySearch) -> Pager<Property, PagePosition> {
-        let (register, search) = (
-            self.clone(),
-            search.checked(&self.0.status_codes).map(Arc::new),
-        );
+        let register = self.clone();
+        let search = search.checked(&self.0.status_codes).map(Arc::new);
         let fetch = move |request: PageRequest<PagePosition>| {
-            let (register, search) = (register.clone(), search.clone());
+            let register = register.clone();
+            let search = search.clone();
             Box::pin(async move { register.page(&*search?, request.position).await }) as _
         };
         Pager::new(OPERATION, 0, identity(), Box::new(fetch))
@@ -257,10 +256,8 @@ impl Register {
     ) -> Call<IfModified<Pager<Property, PagePosition>>> {
         let register = self.clone();
         let work = if_modified_since(date).and_then(|since| {
-            let (search, index) = (
-                search.checked(&self.0.status_codes)?,
-                self.first_page_index(),
-            );
+            let search = search.checked(&self.0.status_codes)?;
+            let index = self.first_page_index();
             let get = GetRecords::search(Some(since), Arc::clone(&self.0.known));
             let request = Box::new(get.request(self.0.address.search(&search, index)));
             let send = move |request, settings: Arc<Settings>| async move {
@@ -286,7 +283,8 @@ impl Register {
     ) -> Result<Option<PropertyPage>> {
         let Some(before) = &position.after else {
             let first = self.first_page_index();
-            let (index, start) = (position.start.or(first), position.start);
+            let index = position.start.or(first);
+            let start = position.start;
             let subset = self.get_page(search, index).await?;
             let inside = start.is_some() && start != first;
             let range = PageRange::first(index, inside, search.page_size, &subset);

@@ -197,7 +197,8 @@ impl<T: Send + 'static> Call<T> {
         /// # let fake = envd_sdk::fake::Fake::start().await;
         /// # let account = fake.client().build()?.account(fake.account_id());
         /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
-        /// # let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+        /// # let origin = PartyInput::new("QAZZ7777");
+        /// # let destination = PartyInput::new("QDZZ3333");
         /// # let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
     /// // A lock of the application, which clears this flag when it loses the lock.
         /// let is_ours = Arc::new(AtomicBool::new(true));

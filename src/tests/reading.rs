@@ -212,10 +212,8 @@ pub(crate) fn check_years(read: impl Fn(&Value, &Value) -> Vec<String>) {
     for (bound, lists) in entries(YEARS) {
         for (found, texts) in lists.into_iter().enumerate() {
             for text in texts.split('|') {
-                let (list, input) = (
-                    questions(&format!("1 DATE {bound}")),
-                    input(&format!("1={text}")),
-                );
+                let list = questions(&format!("1 DATE {bound}"));
+                let input = input(&format!("1={text}"));
                 assert_eq!(read(&list, &input).len(), found, "{bound} {text}");
             }
         }
@@ -291,7 +289,9 @@ fn question(text: &str) -> Value {
     let choices: Vec<Value> = choices.map(|value| json!({"value": value})).collect();
     let mut words = text.split_whitespace();
     let id = words.next().filter(|id| *id != "-");
-    let (mut kind, mut forms, mut read_only) = ("STRING", vec!["LPAC1"], false);
+    let mut kind = "STRING";
+    let mut forms = vec!["LPAC1"];
+    let mut read_only = false;
     let mut validators = vec![json!({"type": "required", "parameter": ""})];
     let mut triggers = Vec::new();
     for word in words {
@@ -317,7 +317,8 @@ fn question(text: &str) -> Value {
 
 /// Parses a consignment with answers to JSON.
 pub(crate) fn input(text: &str) -> Value {
-    let (mut forms, mut answers) = (vec!["LPAC1"], Vec::new());
+    let mut forms = vec!["LPAC1"];
+    let mut answers = Vec::new();
     for item in text
         .split(';')
         .map(str::trim_start)

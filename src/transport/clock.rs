@@ -301,7 +301,8 @@ mod tests {
     fn sleepers_are_counted_while_they_wait() {
         let clock = Clock::manual(SystemTime::UNIX_EPOCH);
         let sleep = || Box::pin(clock.sleep(Duration::from_secs(60)));
-        let (mut first, mut second) = (sleep(), sleep());
+        let mut first = sleep();
+        let mut second = sleep();
         assert_eq!(clock.sleepers(), 0);
         assert!((&mut first).now_or_never().is_none());
         assert!((&mut second).now_or_never().is_none());

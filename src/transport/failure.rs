@@ -75,7 +75,8 @@ fn not_connected(source: &reqwest::Error, through_proxy: bool) -> Option<Error> 
     let is_unknown_name = causes(source).any(<dyn std::error::Error>::is::<NameNotResolved>);
     let is_refused = of_connection().any(|error| error.kind() == io::ErrorKind::ConnectionRefused);
     let (cause, words) = if let Some(fault) = fault {
-        let (ours, monotonic) = (SystemTime::now(), Clock::system().monotonic());
+        let ours = SystemTime::now();
+        let monotonic = Clock::system().monotonic();
         of_certificate(&fault, ours, LAST_SERVER.now(monotonic))
     } else if through_proxy {
         let words = if is_unknown_name {

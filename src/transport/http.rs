@@ -144,7 +144,8 @@ impl Http {
                 return reply.left_future();
             }
         };
-        let (is_secret, watch) = (request.is_secret, request.watch);
+        let is_secret = request.is_secret;
+        let watch = request.watch;
         let is_first = !self.keep_alive;
         let through_proxy = self.has_proxy && !is_loopback(&request.url);
         let accepts_gzip = request.headers.contains_key(ACCEPT_ENCODING);
@@ -158,7 +159,8 @@ impl Http {
             *outgoing.timeout_mut() = Some(limit);
         }
         let pool = network.pool.load();
-        let (reply, pool_number) = (pool.client.execute(outgoing), pool.number);
+        let reply = pool.client.execute(outgoing);
+        let pool_number = pool.number;
         let reply = async move {
             let mut reply = reply.await.map_err(|error| {
                 if error.is_timeout() && !error.is_connect() {
@@ -360,7 +362,8 @@ pub(super) async fn gather_and_wipe(mut reply: reqwest::Response, limit: usize) 
     if announced(&reply) > limit {
         return (Bytes::new(), Some(too_large()));
     }
-    let (mut chunks, mut length) = (Vec::new(), 0);
+    let mut chunks = Vec::new();
+    let mut length = 0;
     let cut = loop {
         match next(&mut reply, limit - length).await {
             Ok(Some(chunk)) => {

@@ -143,7 +143,8 @@ impl Reply {
 /// The content encoding (RFC 9110 section 8.4), if it changes the body; "?" for several encodings, or one with a non-text name.
 pub(super) fn content_encoding(headers: &HeaderMap) -> Option<&str> {
     let mut lines = headers.get_all(CONTENT_ENCODING).iter();
-    let (first, second) = (lines.next()?, lines.next());
+    let first = lines.next()?;
+    let second = lines.next();
     let name = first
         .to_str()
         .ok()

@@ -59,7 +59,8 @@ pub(super) fn of_fields(input: &ConsignmentInput, today: Day, advice: &mut Vec<A
         }
     }
     if declaration.and_then(|declaration| declaration.accept.value()) != Some(&true) {
-        let (rule, message) = (Rule::DeclarationAccepted, "The declaration is not accepted");
+        let rule = Rule::DeclarationAccepted;
+        let message = "The declaration is not accepted";
         advice.push(Finding::field(rule, "declaration.accept", message).advice());
     }
 }

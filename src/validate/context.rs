@@ -67,7 +67,8 @@ impl Context {
     /// let account = client.account(AccountChoice::Default.among(&user)?);
     ///
     /// let context = Context::of(&user, &account, Day::parse("2026-11-20")?).account_pic("QAZZ7777");
-    /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let origin = PartyInput::new("QAZZ7777");
+    /// let destination = PartyInput::new("QDZZ3333");
     /// let input = ConsignmentInput::new([FormType::Euc1], origin, destination);
     /// assert!(!validate_fields(&input, &context).is_valid());
     /// # Ok(()) });
@@ -117,7 +118,8 @@ impl Context {
 ///          "triggers": [{"questionId": "20", "value": "bought"}]}]"#,
 /// )?;
 /// // Question 20 no longer applies, but its answer is still there.
-/// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let origin = PartyInput::new("QAZZ7777");
+/// let destination = PartyInput::new("QDZZ3333");
 /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination)
 ///     .answer(AnswerInput::new("17", "Yes"))
 ///     .answer(AnswerInput::new("20", "bought"));

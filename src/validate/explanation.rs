@@ -18,7 +18,8 @@ use crate::model::{ConsignmentInput, QuestionId};
 ///     r#"[{"id": "17", "forms": ["LPAC1"], "type": "STRING", "text": "Bred here?", "childQuestions": [
 ///           {"id": "20", "type": "STRING", "triggers": [{"questionId": "17", "value": "No"}]}]}]"#,
 /// )?;
-/// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let origin = PartyInput::new("QAZZ7777");
+/// let destination = PartyInput::new("QDZZ3333");
 /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
 /// let explanation = Questionnaire::prepare(&questions).explain("20", None, &input);
 /// println!("{explanation}");
@@ -93,7 +94,8 @@ impl Questionnaire {
     ///
     /// let questions: Vec<Question> =
     ///     serde_json::from_str(r#"[{"id": "17", "forms": ["LPAC1"], "type": "STRING"}]"#)?;
-    /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let origin = PartyInput::new("QAZZ7777");
+    /// let destination = PartyInput::new("QDZZ3333");
     /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination)
     ///     .answer(AnswerInput::new("17", "Yes"))
     ///     .answer(AnswerInput::new("23", "No"));

@@ -21,7 +21,8 @@ pub(super) const DEVICES_QUESTION: &str = "185";
 /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
 /// use envd_sdk::validate::{Context, validate_fields};
 ///
-/// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let origin = PartyInput::new("QAZZ7777");
+/// let destination = PartyInput::new("QDZZ3333");
 /// let input = ConsignmentInput::new([FormType::Lpag2], origin, destination);
 /// assert!(validate_fields(&input, &Context::on(Day::parse("2024-11-18")?)).is_valid());
 /// assert!(!validate_fields(&input, &Context::on(Day::parse("2024-11-19")?)).is_valid());
@@ -153,7 +154,8 @@ fn check_devices(input: &ConsignmentInput, report: &mut Report) {
         }
         "The goats are not eligible to be moved without devices. The accreditation is at risk."
     } else if is_draft {
-        let (rule, message) = (Rule::Required, "Required".to_owned());
+        let rule = Rule::Required;
+        let message = "Required".to_owned();
         return report.push(Finding::answer(Severity::Warning, rule, question, message));
     } else {
         "Question 185 must be answered Yes."

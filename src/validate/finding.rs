@@ -17,7 +17,8 @@ use crate::model::{Day, OneLine, QuestionId, Severity, input_path};
 /// use envd_sdk::model::{AddressInput, ConsignmentInput, Day, FormType, PartyInput};
 /// use envd_sdk::validate::{Context, Expected, validate_fields};
 ///
-/// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let origin = PartyInput::new("QAZZ7777");
+/// let destination = PartyInput::new("QDZZ3333");
 /// let mut input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
 /// let mut address = AddressInput::default();
 /// address.town = "x".repeat(101).into();
@@ -106,7 +107,8 @@ impl fmt::Display for Expected {
 /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
 /// use envd_sdk::validate::{Context, Rule, validate_fields};
 ///
-/// let (origin, destination) = (PartyInput::new("QAZZ777"), PartyInput::new("QDZZ3333"));
+/// let origin = PartyInput::new("QAZZ777");
+/// let destination = PartyInput::new("QDZZ3333");
 /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
 /// let report = validate_fields(&input, &Context::on(Day::parse("2026-11-20")?));
 /// assert!(report.findings().iter().any(|finding| finding.rule == Rule::PicFormat));
@@ -213,7 +215,8 @@ impl Rule {
 ///          "tip": "The year will do.",
 ///          "validators": [{"type": "required", "errorMessage": "Enter a year."}]}]"#,
 /// )?;
-/// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let origin = PartyInput::new("QAZZ7777");
+/// let destination = PartyInput::new("QDZZ3333");
 /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
 /// let context = Context::on(Day::parse("2026-11-20")?);
 /// let report = Questionnaire::prepare(&questions).validate(&input, &context);
@@ -283,7 +286,8 @@ impl fmt::Display for QuestionRef {
 /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
 /// use envd_sdk::validate::{Context, Severity, validate_fields};
 ///
-/// let (origin, destination) = (PartyInput::new("QAZZ777"), PartyInput::new("QDZZ3333"));
+/// let origin = PartyInput::new("QAZZ777");
+/// let destination = PartyInput::new("QDZZ3333");
 /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
 /// let report = validate_fields(&input, &Context::on(Day::parse("2026-11-20")?));
 /// let finding = &report.findings()[0];

@@ -105,9 +105,11 @@ impl AskedQuestion<'_> {
         if names == values {
             names.clear();
         }
-        let (shown, all) = (excerpt(text), values.join(", "));
+        let shown = excerpt(text);
+        let all = values.join(", ");
         let message = format!("Answer: {shown} is not valid. Acceptable answers are: {all}");
-        let (severity, rule) = (Severity::Error, Rule::Acceptable);
+        let severity = Severity::Error;
+        let rule = Rule::Acceptable;
         self.walk
             .finding(self.instance, severity, rule, message, None)
             .of_value(text)
@@ -119,12 +121,14 @@ impl AskedQuestion<'_> {
         if !years.broken_by(text, today) {
             return None;
         }
-        let (id, shown) = (&self.question.id, excerpt(text));
+        let id = &self.question.id;
+        let shown = excerpt(text);
         let message = format!("Question {id}: {shown} is not valid");
         let mut messages = self.question.year_messages.iter();
         let failed = messages.find(|(years, _)| years.broken_by(text, today));
         let error_message = failed.and_then(|(_, message)| message.as_ref());
-        let (severity, rule) = (Severity::Warning, Rule::Year);
+        let severity = Severity::Warning;
+        let rule = Rule::Year;
         let walk = self.walk;
         let finding = walk.finding(self.instance, severity, rule, message, error_message);
         Some(finding.of_value(text).expecting(years.expected(today)))
@@ -133,7 +137,8 @@ impl AskedQuestion<'_> {
     fn missing(&self) -> Arc<Finding> {
         let missing = || {
             let error_message = self.question.required_message.as_ref();
-            let (severity, rule) = (Severity::Warning, Rule::Required);
+            let severity = Severity::Warning;
+            let rule = Rule::Required;
             let message = "Required".to_owned();
             let walk = self.walk;
             Arc::new(walk.finding(self.instance, severity, rule, message, error_message))

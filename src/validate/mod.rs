@@ -44,7 +44,8 @@
 //! )?;
 //! let questionnaire = Questionnaire::prepare(&questions);
 //! let today = Context::on(Day::parse("2026-11-20")?);
-//! let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+//! let origin = PartyInput::new("QAZZ7777");
+//! let destination = PartyInput::new("QDZZ3333");
 //! let good = ConsignmentInput::new([FormType::Lpac1], origin, destination)
 //!     .answer(AnswerInput::new("17", "Yes"));
 //! assert!(questionnaire.validate(&good, &today).ready_to_submit());

@@ -516,7 +516,8 @@ fn search<I: Iterator<Item = usize>>(
     next: impl Fn(usize) -> I,
 ) -> Vec<(usize, usize)> {
     let mut is_new = vec![true; count];
-    let (mut found, mut open) = (Vec::with_capacity(count), Vec::new());
+    let mut found = Vec::with_capacity(count);
+    let mut open = Vec::new();
     for root in roots {
         open.push((root, false));
         while let Some((node, is_finished)) = open.pop() {

@@ -24,7 +24,8 @@ use crate::profile::{FurtherForm, ServiceProfile};
 ///           {"id": "20", "type": "STRING", "triggers": [{"questionId": "17", "value": "No"}]}]}]"#,
 /// )?;
 /// let questionnaire = Questionnaire::prepare(&questions);
-/// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let origin = PartyInput::new("QAZZ7777");
+/// let destination = PartyInput::new("QDZZ3333");
 /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
 /// let today = Context::on(Day::parse("2026-11-20")?);
 /// assert!(questionnaire.validate(&input, &today).ready_to_submit());
@@ -141,7 +142,8 @@ impl Questionnaire {
     ///     r#"[{"id": "17", "forms": ["LPAC1"], "type": "STRING", "childQuestions": [
     ///           {"id": "20", "type": "STRING", "triggers": [{"questionId": "17", "value": "No"}]}]}]"#,
     /// )?;
-    /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let origin = PartyInput::new("QAZZ7777");
+    /// let destination = PartyInput::new("QDZZ3333");
     /// let mut input = ConsignmentInput::new([FormType::Lpac1], origin, destination)
     ///     .answer(AnswerInput::new("17", "Yes"))
     ///     .answer(AnswerInput::new("20", "bought in May"));

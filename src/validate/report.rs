@@ -233,7 +233,8 @@ impl Report {
     /// use envd_sdk::validate::{Context, Rule, validate_fields};
     ///
     /// let today = Context::on(Day::parse("2026-11-20")?);
-    /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let origin = PartyInput::new("QAZZ7777");
+    /// let destination = PartyInput::new("QDZZ3333");
     /// let goats = ConsignmentInput::new([FormType::Lpahrg0], origin, destination);
     /// let report = validate_fields(&goats, &today);
     /// assert!(report.is_valid() && !report.can_create());

@@ -17,7 +17,8 @@ use crate::model::OneLine;
 /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
 /// use envd_sdk::validate::{Context, Sentences, validate_fields};
 ///
-/// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let origin = PartyInput::new("QAZZ7777");
+/// let destination = PartyInput::new("QDZZ3333");
 /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination)
 ///     .movement("2026-02-30", "05:15");
 /// let report = validate_fields(&input, &Context::on(Day::parse("2026-02-20")?));
@@ -215,7 +216,8 @@ impl Finding {
     /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
     /// use envd_sdk::validate::{Context, validate_fields};
     ///
-    /// let (origin, destination) = (PartyInput::new("QAZZ777"), PartyInput::new("QDZZ3333"));
+    /// let origin = PartyInput::new("QAZZ777");
+    /// let destination = PartyInput::new("QDZZ3333");
     /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
     /// let report = validate_fields(&input, &Context::on(Day::parse("2026-11-20")?));
     /// let sentence = report.findings()[0].sentence();

@@ -86,7 +86,8 @@ fn time(text: &str) -> Option<String> {
         let is_number = digits.contains(&text.len()) && text.bytes().all(|it| it.is_ascii_digit());
         text.parse::<u8>().ok().filter(|_| is_number)
     };
-    let (hour, minute) = (number(hour, 1..=2)?, number(minute, 2..=2)?);
+    let hour = number(hour, 1..=2)?;
+    let minute = number(minute, 2..=2)?;
     let second = number(second, 2..=2)?;
     let hour = match word.as_str() {
         "am" | "a" if (1..=12).contains(&hour) => hour % 12,

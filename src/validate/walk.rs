@@ -118,7 +118,8 @@ impl<'a> Walk<'a> {
 
     /// Sorts the answers by question and row; false if there are more than the limit allows.
     fn sort_answers(&mut self) -> bool {
-        let (mut given, mut steps) = (Vec::with_capacity(self.answers.len()), 0);
+        let mut given = Vec::with_capacity(self.answers.len());
+        let mut steps = 0;
         for (position, answer) in self.answers.iter().enumerate() {
             for question in self.tree.with(answer.question_id.value()).iter().copied() {
                 let at = &self.tree[question];
@@ -179,7 +180,8 @@ impl<'a> Walk<'a> {
             let below = row.question + 1..tree[row.question].end;
             below.map(|question| &tree[question])
         });
-        let (mut steps, mut count) = (0_usize, 0);
+        let mut steps = 0_usize;
+        let mut count = 0;
         for question in below {
             count += 1;
             let of_other_rows = question.steps_of_other_rows.saturating_mul(rows.len());

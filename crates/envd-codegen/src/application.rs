@@ -36,7 +36,8 @@ pub(crate) fn file(program: &Program) -> String {
 
 /// The type of an operation, and the module with its variables and its reply.
 fn operation(operation: &Operation) -> String {
-    let (name, kind) = (&operation.name, operation.kind);
+    let name = &operation.name;
+    let kind = operation.kind;
     let module = names::module(name);
     let inside = Style {
         shared: "super::",

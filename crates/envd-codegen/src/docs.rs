@@ -8,7 +8,8 @@ use crate::rust;
 pub fn split(description: &str) -> Option<(&str, &str)> {
     let description = description.trim();
     let start = description.rfind(". ").map(|dot| dot + 2)?;
-    let (text, source) = (description[..start].trim_end(), &description[start..]);
+    let text = description[..start].trim_end();
+    let source = &description[start..];
     let starts = ["stated (", "public ("]
         .iter()
         .any(|word| source.starts_with(word));

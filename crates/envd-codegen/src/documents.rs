@@ -63,7 +63,8 @@ impl<'a> Documents<'a> {
     /// Adds the definitions of a file.
     pub(crate) fn add(&mut self, (file, text): (&str, &str), is_sdk: bool) {
         if is_blank(text) {
-            let (file, message) = (file.to_owned(), EMPTY.to_owned());
+            let file = file.to_owned();
+            let message = EMPTY.to_owned();
             return self.problems.push(Problem {
                 file,
                 place: None,
@@ -246,7 +247,8 @@ impl<'a> Documents<'a> {
                         expanded.push(selection.clone());
                         continue;
                     };
-                    let (definition, is_sdk) = (definition.clone(), *is_sdk);
+                    let definition = definition.clone();
+                    let is_sdk = *is_sdk;
                     self.used.insert(name.clone());
                     if within.contains(name) {
                         self.problem(name.location(), "this fragment contains itself");
@@ -312,7 +314,8 @@ impl<'a> Documents<'a> {
 
     /// The reason why a fragment on the type `on` cannot be used in a selection on the type `of`.
     fn misfit(&self, on: Option<&Name>, of: Option<&Name>) -> Option<String> {
-        let (on, of) = (on?, of?);
+        let on = on?;
+        let of = of?;
         // Every object that can occur here has the type of the fragment, so its fields are fields of the selection.
         if on == of || self.schema.is_subtype(on, of) {
             return None;

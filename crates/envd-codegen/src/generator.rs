@@ -120,7 +120,8 @@ impl Generator {
     ///
     /// As [`generate`](Self::generate), and errors of the file system.
     pub fn write(&self, file: impl AsRef<Path>) -> Result<(), Error> {
-        let (file, text) = (file.as_ref(), self.generate()?);
+        let file = file.as_ref();
+        let text = self.generate()?;
         let is_as_long = |old: fs::Metadata| old.is_file() && old.len() == text.len() as u64;
         let may_be_same = fs::metadata(file).is_ok_and(is_as_long);
         if may_be_same && fs::read_to_string(file).is_ok_and(|old| old == text) {

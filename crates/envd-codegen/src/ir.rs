@@ -115,7 +115,8 @@ impl Field {
 
 impl Leaf {
     pub(crate) fn new(origin: Origin, name: &str) -> Self {
-        let (name, generic) = (name.to_owned(), None);
+        let name = name.to_owned();
+        let generic = None;
         Self {
             origin,
             name,

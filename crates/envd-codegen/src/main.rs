@@ -26,7 +26,9 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Box<dyn std::error::Error>> {
-    let (mut generator, mut documents, mut out) = (Generator::default(), Vec::new(), None);
+    let mut generator = Generator::default();
+    let mut documents = Vec::new();
+    let mut out = None;
     let mut given = lexopt::Parser::from_env();
     while let Some(argument) = given.next()? {
         match argument {

@@ -288,7 +288,8 @@ impl<'a> Resolver<'a> {
             let what = format!("the record of `{}`", selected.coordinate);
             self.declare(name.clone(), what, selected.field.location());
         }
-        let (place, leaf) = (records.len(), Leaf::new(origin, &name));
+        let place = records.len();
+        let leaf = Leaf::new(origin, &name);
         records.push(self.declared(name, selected.ty().inner_named_type()));
         records[place].fields = self.fields(&selected.selections, &leaf.name, origin, records);
         leaf
@@ -420,7 +421,8 @@ impl<'a> Resolver<'a> {
             // Enums of the introspection.
             (Some(ExtendedType::Enum(theirs)), _) if theirs.is_built_in() => false,
             (Some(ExtendedType::Enum(theirs)), Some(ExtendedType::Enum(ours))) => {
-                let (theirs, ours) = (&theirs.values, &ours.values);
+                let theirs = &theirs.values;
+                let ours = &ours.values;
                 theirs.len() == ours.len() && theirs.keys().all(|value| ours.contains_key(value))
             }
             (Some(ExtendedType::InputObject(theirs)), Some(ExtendedType::InputObject(ours))) => {
@@ -438,10 +440,12 @@ impl<'a> Resolver<'a> {
 
     /// Adds the inputs and enums that the code declares itself, including nested ones.
     fn types(&mut self, program: &mut Program) {
-        let (schema, mut next) = (self.schema, 0);
+        let schema = self.schema;
+        let mut next = 0;
         while let Some(name) = self.own.get_index(next).cloned() {
             next += 1;
-            let (rust, place) = (own_name(&name), schema.types[&name].name().location());
+            let rust = own_name(&name);
+            let place = schema.types[&name].name().location();
             match &schema.types[&name] {
                 ExtendedType::Enum(ty) => {
                     self.declare(rust.clone(), format!("the enum `{name}`"), place);

@@ -124,7 +124,8 @@ impl Style {
         member: impl Fn(&Field) -> (String, String),
     ) -> String {
         let Struct { name, fields, .. } = record;
-        let (mut members, mut is_renamed) = (String::new(), false);
+        let mut members = String::new();
+        let mut is_renamed = false;
         for field in fields {
             let by_rule = names::camel_case(&field.rust) == field.wire;
             is_renamed |= by_rule && field.rust != field.wire;

@@ -15,7 +15,8 @@ fn run(arguments: &[&Path]) -> Output {
 fn the_command_writes_the_file_or_says_what_is_wrong_and_where() {
     let folder = TestFolder::new();
     let folder = folder.path();
-    let (document, out) = (folder.join("roles.graphql"), folder.join("queries.rs"));
+    let document = folder.join("roles.graphql");
+    let out = folder.join("queries.rs");
     let good = "query Roles { userDetails { roles } }";
     fs::write(&document, good).unwrap();
     let ended = run(&[folder, Path::new("--out"), &out]);

@@ -27,7 +27,8 @@
 //! # }
 //!
 //! # let fake = envd_sdk::fake::Fake::start().await;
-//! # let (provider, account) = (fake.provider().build()?, fake.client().build()?.account(fake.account_id()));
+//! # let provider = fake.provider().build()?;
+//! # let account = fake.client().build()?.account(fake.account_id());
 //! let manager = TokenManager::builder(provider).store(tokens).account("sam").build()?;
 //! let replica = Replica::new(&account, copies);
 //! # let _ = (manager, replica);

@@ -84,9 +84,14 @@ async fn run(folder: &Path, days: u64, scale: u64, page: u64) -> bool {
     let replica = replica.horizon(Duration::from_millis(30 * DAY));
     let replica = replica.retention(Duration::from_millis(60 * DAY));
 
-    let (mut requests, mut full, mut most, mut over, mut pruned) = (0, 0, 0, 0, 0);
+    let mut requests = 0;
+    let mut full = 0;
+    let mut most = 0;
+    let mut over = 0;
+    let mut pruned = 0;
     // After pruning has begun.
-    let (mut disk_before, mut memory_before) = (0, 0);
+    let mut disk_before = 0;
+    let mut memory_before = 0;
     for sync in 0..days * DAY / FIVE_MINUTES {
         let next = START + (sync + 1) * FIVE_MINUTES;
         let report = replica.sync().await.unwrap();
@@ -150,7 +155,8 @@ async fn run(folder: &Path, days: u64, scale: u64, page: u64) -> bool {
         ),
     ];
     if disk_before > 0 {
-        let (disk, memory) = (bytes_in(folder), resident());
+        let disk = bytes_in(folder);
+        let memory = resident();
         let most = |before: u64, times: f64| Goal::AtMost(before as f64 * times);
         met.push(row(
             "disk, of that after 75 days",
@@ -170,7 +176,8 @@ async fn run(folder: &Path, days: u64, scale: u64, page: u64) -> bool {
 
 /// Reads the changes as an accounting program would.
 async fn read_changes(replica: &Replica) {
-    let (mut feed, mut last) = (replica.changes("accounting"), None);
+    let mut feed = replica.changes("accounting");
+    let mut last = None;
     while let Some(change) = feed.next().await.unwrap() {
         last = Some(change);
     }

@@ -130,7 +130,8 @@ async fn write_down(replica: &Replica, outbox: &Outbox) -> Result<DeclarationId,
 }
 
 fn load(destination: &str, time: &str) -> ConsignmentInput {
-    let (from, to) = (PartyInput::new("QAZZ7777"), PartyInput::new(destination));
+    let from = PartyInput::new("QAZZ7777");
+    let to = PartyInput::new(destination);
     ConsignmentInput::new([FormType::Lpac1], from, to).movement(FRIDAY, time)
 }
 
@@ -143,7 +144,8 @@ async fn send(outbox: &Outbox) -> Result<(), Failure> {
     while let Ok(Some(changed)) = timeout(Duration::ZERO, events.next_state()).await {
         output.entry(&changed)?;
     }
-    let (confirmed, asks) = (report.confirmed, report.needs_attention);
+    let confirmed = report.confirmed;
+    let asks = report.needs_attention;
     say(&format!(
         "\n   {confirmed} confirmed, {asks} to be decided."
     ))
@@ -166,7 +168,8 @@ async fn show_history(outbox: &Outbox) -> Result<(), Failure> {
     for declaration in outbox.history(None).await?.declarations.iter().rev() {
         for event in &declaration.history {
             let at = event.at.to_time().map_or_else(String::new, cli::time);
-            let (what, why) = (&event.event, printable(&event.why));
+            let what = &event.event;
+            let why = printable(&event.why);
             let why = if why.is_empty() {
                 why
             } else {

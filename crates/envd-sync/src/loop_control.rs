@@ -127,7 +127,8 @@ impl LoopHandle {
 
     /// Waits until the time is over, or until the loop is woken or stopped.
     pub(super) async fn wait(&self, time: impl Future) -> WaitEnd {
-        let (time, woken) = (pin!(time), pin!(self.wake.notified()));
+        let time = pin!(time);
+        let woken = pin!(self.wake.notified());
         match self.unless_stopped(select(time, woken)).await {
             Some(Either::Left(_)) => WaitEnd::Elapsed,
             Some(Either::Right(_)) => WaitEnd::Woken,

@@ -37,7 +37,8 @@ fn callback(provider: Provider) -> CheckedCallback {
 
 /// A login, a refresh and a revocation.
 async fn requests(provider: &Provider) -> [Request; 3] {
-    let (url, token) = (provider.0.revoke_url.as_ref().unwrap(), "rt".into());
+    let url = provider.0.revoke_url.as_ref().unwrap();
+    let token = "rt".into();
     [
         exchange_request(&callback(provider.clone())).await.unwrap(),
         refresh_request(provider, &token).await.unwrap(),
@@ -290,10 +291,8 @@ async fn the_time_for_signing_is_taken_from_that_for_the_request() {
 /// RFC 6749 section 2.3, RFC 7523 section 3.
 #[test]
 fn settings_that_do_not_authenticate_the_client_are_refused_at_build() {
-    let (both, aimless) = (
-        settings().client_secret("s3cr3t"),
-        settings().assertion_audience(""),
-    );
+    let both = settings().client_secret("s3cr3t");
+    let aimless = settings().assertion_audience("");
     let unsigned = |alg| settings().private_key_jwt(Key { alg, ..key() });
     let signed = |settings: ProviderBuilder| settings.private_key_jwt(key());
     for (builder, text) in [

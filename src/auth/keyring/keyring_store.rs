@@ -186,7 +186,8 @@ impl KeyringStore {
 #[async_trait]
 impl TokenStore for KeyringStore {
     async fn load(&self, key: &str) -> Result<Option<Versioned>, StoreError> {
-        let (store, key) = (self.clone(), key.to_owned());
+        let store = self.clone();
+        let key = key.to_owned();
         // Reads under the write lock, because during a write a keyring may return neither the old nor the new entry.
         self.locks.with_write_lock(move || store.read(&key)).await
     }
@@ -197,13 +198,16 @@ impl TokenStore for KeyringStore {
         expected: Option<Version>,
         new: &Record,
     ) -> Result<Option<Version>, StoreError> {
-        let (store, key, new) = (self.clone(), key.to_owned(), new.clone());
+        let store = self.clone();
+        let key = key.to_owned();
+        let new = new.clone();
         let replace = move || store.replace(key, expected, new);
         self.locks.with_write_lock(replace).await
     }
 
     async fn remove(&self, key: &str, expected: Version) -> Result<bool, StoreError> {
-        let (store, key) = (self.clone(), key.to_owned());
+        let store = self.clone();
+        let key = key.to_owned();
         let delete = move || store.delete(&key, expected);
         self.locks.with_write_lock(delete).await
     }

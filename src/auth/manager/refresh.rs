@@ -301,10 +301,8 @@ impl Refresh {
                 }
                 RefreshStep::Claim => {
                     // The write also proves that the store is writable.
-                    let (cached, mark) = (
-                        self.epoch.cached()?,
-                        self.epoch.state()?.trials.foreign_mark,
-                    );
+                    let cached = self.epoch.cached()?;
+                    let mark = self.epoch.state()?.trials.foreign_mark;
                     match self.rewrite(&cached, Some(self.mark(&cached, None))).await {
                         Ok(Some(version)) => {
                             progress.claim = Some((version, 0));
@@ -498,7 +496,8 @@ impl Refresh {
         cached: &CachedTokens,
         transaction: &mut Option<RefreshTransaction>,
     ) -> Result<Result<Issued, Refusal>, Stop> {
-        let (shared, tokens) = (self.epoch.shared.clone(), cached.tokens.clone());
+        let shared = self.epoch.shared.clone();
+        let tokens = cached.tokens.clone();
         let mut reply = Box::pin(async move {
             let token = tokens.refresh_token.clone().unwrap_or_default();
             endpoint::refresh(&shared.provider, &token).await

@@ -21,7 +21,8 @@ use crate::error::Error;
 /// // Two windows of a program, or two programs, that share a store.
 /// let store = MemoryStore::new();
 /// let window = || TokenManager::builder(fake.provider().build()?).store(store.clone()).build();
-/// let (first, second) = (window()?, window()?);
+/// let first = window()?;
+/// let second = window()?;
 /// # let login = first.provider().authorization().start()?;
 /// # let callback = fake.consent(login.url())?;
 /// first.complete_login(login, callback.as_str()).await?;

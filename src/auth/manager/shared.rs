@@ -156,7 +156,8 @@ impl Shared {
 
     /// Caches and serves tokens.
     fn publish(&self, state: &mut State, cached: CachedTokens) -> Result<AccessToken> {
-        let (tokens, now) = (&cached.tokens, self.now());
+        let tokens = &cached.tokens;
+        let now = self.now();
         let snapshot = Snapshot::new(tokens, now, &self.policy, cached.possibly_used)?;
         state.check_at = now.monotonic.saturating_add(self.policy.timing.store_check);
         if !snapshot.is_renewal_due(now) {

@@ -255,7 +255,8 @@ impl TokenManager {
 
     /// The tokens of a login belong to the provider that it was started with.
     pub(in crate::auth) fn check_provider(&self, theirs: &Provider) -> Result<()> {
-        let (theirs, ours) = (&theirs.0, &self.0.provider.0);
+        let theirs = &theirs.0;
+        let ours = &self.0.provider.0;
         if theirs.client_id != ours.client_id || theirs.token_url != ours.token_url {
             return Err(Error::config("the login was started with another provider"));
         }

@@ -91,7 +91,8 @@ fn two_logins_at_once_take_their_own_callbacks_only() {
     let provider = provider(&Clock::system());
     let one = provider.authorization().start().unwrap();
     let two = provider.authorization().start().unwrap();
-    let (of_one, of_two) = (callback(&one), callback(&two));
+    let of_one = callback(&one);
+    let of_two = callback(&two);
     assert!(one.expects(&of_one) && !one.expects(&of_two));
     assert_fails(two.check(&of_one), "LoginRefused");
     // `check` consumes the login, so that no callback can be replayed.

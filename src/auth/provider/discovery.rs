@@ -56,7 +56,9 @@ impl ProviderBuilder {
     ///
     /// # equipment::example(async {
     /// # let fake = Fake::start().await;
-    /// # let (issuer, client_id, audience) = (fake.issuer(), fake.client_id(), fake.audience());
+    /// # let issuer = fake.issuer();
+    /// # let client_id = fake.client_id();
+    /// # let audience = fake.audience();
     /// let settings = Provider::builder(client_id)
     ///     .issuer(issuer)
     ///     .http(HttpOptions::default().user_agent("saleyard-desk/2.1"))
@@ -185,7 +187,8 @@ mod tests {
         builder.found = Some(Arc::new(metadata.unwrap()));
         let addresses = |builder: ProviderBuilder| {
             let filled = builder.with_found();
-            let (revoke, device) = (filled.revoke_url, filled.device_authorization_url);
+            let revoke = filled.revoke_url;
+            let device = filled.device_authorization_url;
             [filled.authorize_url, filled.token_url, revoke, device].map(Option::unwrap)
         };
         let certificate = HttpOptions::default().client_certificate("PEM");

@@ -160,7 +160,8 @@ pub(super) fn sealed_record(record: &Record, seal: Seal) -> Record {
 /// use envd_sdk::auth::FileStore;
 /// use envd_sdk::auth::sealed::{SealedStore, SealingKey};
 ///
-/// # let (this_year, last_year) = ([1; 32], [2; 32]);
+/// # let this_year = [1; 32];
+/// # let last_year = [2; 32];
 /// // The second deployment.
 /// let store = SealedStore::new(FileStore::new("tokens.json"), SealingKey::new("2027", &this_year))
 ///     .reading_key(SealingKey::new("2026", &last_year));
@@ -204,7 +205,8 @@ impl<S: TokenStore> SealedStore<S> {
     /// use envd_sdk::auth::MemoryStore;
     /// use envd_sdk::auth::sealed::{SealedStore, SealingKey};
     ///
-    /// # let (sealing, accounts) = ([1; 32], [2; 32]);
+    /// # let sealing = [1; 32];
+    /// # let accounts = [2; 32];
     /// let store = SealedStore::new(MemoryStore::new(), SealingKey::new("2027", &sealing));
     /// let store = store.hash_accounts(&accounts);
     /// assert!(!store.stored_account("sam@example.com").contains("sam"));

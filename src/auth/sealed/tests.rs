@@ -32,7 +32,8 @@ fn key(id: &str, byte: u8) -> SealingKey {
 }
 
 fn seal(key_id: &str, text: &str) -> Seal {
-    let (key_id, text) = (key_id.to_owned(), text.to_owned());
+    let key_id = key_id.to_owned();
+    let text = text.to_owned();
     Seal { key_id, text }
 }
 
@@ -53,7 +54,8 @@ async fn the_inner_store_gets_times_and_no_token() {
     // Restored the way a store does.
     let read = Record::from_secret_json(&text).unwrap();
     assert_eq!(read.to_secret_json().expose(), text.expose());
-    let (kept, seal) = (read.seal.as_ref().unwrap(), seen.seal.as_ref().unwrap());
+    let kept = read.seal.as_ref().unwrap();
+    let seal = seen.seal.as_ref().unwrap();
     assert_eq!((&*kept.key_id, &kept.text), ("new", &seal.text));
     assert!(read.open().unwrap_err().kind() == StoreErrorKind::Unreadable);
     assert_eq!(seen.tokens().generation(), 7);
@@ -156,11 +158,10 @@ async fn a_record_moved_to_another_account_does_not_open_and_nothing_shows_it() 
 async fn a_key_is_changed_in_three_deploys_and_every_record_stays_readable() {
     let inner = MemoryStore::new();
     let host = |writing| SealedStore::new(inner.clone(), writing);
-    let (old, new) = (|| key("old", 9), || key("new", 1));
-    let (begun, moved) = (
-        host(old()).reading_key(new()),
-        host(new()).reading_key(old()),
-    );
+    let old = || key("old", 9);
+    let new = || key("new", 1);
+    let begun = host(old()).reading_key(new());
+    let moved = host(new()).reading_key(old());
     let deploys = [host(old()), begun, moved, host(new())];
     let mut version = None;
     let mut generation = 0;

@@ -75,7 +75,8 @@ mod tests {
             (NotFound, 1, 1, false),
             (StorageFull, 1, 1, false),
         ] {
-            let (waited, tried) = (RefCell::new(Duration::ZERO), Cell::new(0));
+            let waited = RefCell::new(Duration::ZERO);
+            let tried = Cell::new(0);
             let done = while_held_with(
                 |pause| *waited.borrow_mut() += pause,
                 || {

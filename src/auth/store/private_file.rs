@@ -390,7 +390,9 @@ pub(super) fn sync_directory(_: &Path) -> io::Result<()> {
 /// Why a directory is unsafe, and the remedy.
 #[cfg(unix)]
 fn weakness(metadata: &Metadata, may_be_sticky: bool) -> Option<(&'static str, &'static str)> {
-    let (owner, group, mode) = (metadata.uid(), metadata.gid(), metadata.mode());
+    let owner = metadata.uid();
+    let group = metadata.gid();
+    let mode = metadata.mode();
     weakness_of(owner, group, mode, geteuid().as_raw(), may_be_sticky)
 }
 
@@ -533,7 +535,8 @@ mod tests {
             error.to_string().contains("cannot be made private"),
             "{error}"
         );
-        let (path, mut other) = (file.path().to_owned(), Some(other));
+        let path = file.path().to_owned();
+        let mut other = Some(other);
         while_waiting(move || {
             // The other process has replaced the file.
             set_mode(&path, 0o600);

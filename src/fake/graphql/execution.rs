@@ -117,7 +117,8 @@ impl ObjectValue for Root<'_> {
         let arguments = serde_json::to_value(info.arguments()).map_err(|error| FieldError {
             message: error.to_string(),
         })?;
-        let (field, context) = (info.field_name(), &mut *self.context.borrow_mut());
+        let field = info.field_name();
+        let context = &mut *self.context.borrow_mut();
         let resolved = if self.kind == OperationType::Mutation {
             resolvers::mutation(field, &arguments, context)
                 .map(|(value, warnings)| (Cow::Owned(value), warnings))
@@ -180,7 +181,8 @@ impl ObjectValue for Object<'_> {
         &'a self,
         info: &'a ResolveInfo<'a>,
     ) -> Result<ResolvedValue<'a>, FieldError> {
-        let (object, name) = (&*self.value, info.field_name());
+        let object = &*self.value;
+        let name = info.field_name();
         let value = match (self.type_name, name) {
             ("Consignment", "questions") => {
                 let forms = form_names(object);

@@ -181,7 +181,8 @@ pub(super) fn document_errors(failed: &WithErrors<ExecutableDocument>) -> Vec<Va
         } else if message.contains("does not have a field") {
             let mut names = message.split('`').skip(1).step_by(2);
             let mut name = || names.next().unwrap_or_default();
-            let (ty, field) = (name(), name());
+            let ty = name();
+            let field = name();
             let message = format!("Cannot query field '{field}' on type '{ty}'.");
             error(UNKNOWN_FIELD, Some("5.3.1"), &message)
         } else if let Some((field, ty)) = without_selection(&failed.to_string()) {

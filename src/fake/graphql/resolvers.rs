@@ -31,7 +31,8 @@ fn read<'d>(
     arguments: &Value,
     context: &mut ResolverContext<'d>,
 ) -> Result<Cow<'d, Value>, ErrorItem> {
-    let (data, now) = (context.data, context.now);
+    let data = context.data;
+    let now = context.now;
     let text = |name: &str| arguments[name].as_str().unwrap_or_default();
     let id = text("envdAccountId");
     let found = context.account(id).map(|_| id);
@@ -198,7 +199,9 @@ impl Mutation<'_> {
         if !problems.iter().all(ErrorItem::is_warning) {
             return Err(problems);
         }
-        let (name, author, now) = (self.updated(), self.author(), context.now);
+        let name = self.updated();
+        let author = self.author();
+        let now = context.now;
         let mut input = input;
         if name.is_none() && kind == Kind::Consignment {
             for path in &context.data.profile.filled_in.value {
@@ -224,7 +227,8 @@ impl Mutation<'_> {
         if !problems.is_empty() {
             return Err(problems);
         }
-        let (author, now) = (self.author(), context.now);
+        let author = self.author();
+        let now = context.now;
         Ok(context
             .records
             .save(Kind::Consignment, self.id, None, &input, author, now)?)

@@ -45,7 +45,8 @@ impl FakeProvider {
             return error_reply(403, "access_denied", "Service not found");
         }
         let login = self.begin_login(self.user, request);
-        let (device_code, user_code) = (self.random_text("device"), user_code());
+        let device_code = self.random_text("device");
+        let user_code = user_code();
         let page = format!("{}activate", self.issuer);
         let body = json!({
             "device_code": device_code,
@@ -97,7 +98,8 @@ impl FakeProvider {
             let letters = code.chars().filter(char::is_ascii_alphanumeric);
             letters.map(|letter| letter.to_ascii_uppercase()).collect()
         };
-        let (wanted, user) = (letters(user_code), self.user);
+        let wanted = letters(user_code);
+        let user = self.user;
         let mut grants = self.device_grants.values_mut();
         let grant = grants
             .find(|grant| letters(&grant.user_code) == wanted)

@@ -208,7 +208,8 @@ impl FakeProvider {
     /// The body of a successful token response.
     fn token_response(&mut self, login: TokenFamily, generation: u64, now: SystemTime) -> Value {
         let has_scope = |scope: &str| login.scope.split(' ').any(|granted| granted == scope);
-        let (is_openid, is_offline) = (has_scope("openid"), has_scope("offline_access"));
+        let is_openid = has_scope("openid");
+        let is_offline = has_scope("offline_access");
         let mut body = json!({
             "access_token": self.issue_access_token(login.clone(), now),
             "token_type": "Bearer",
@@ -271,7 +272,8 @@ impl FakeProvider {
 
     /// Generates a code or token.
     fn random_text(&mut self, kind: &str) -> String {
-        let (number, random) = (self.next_number(), fastrand::u64(..));
+        let number = self.next_number();
+        let random = fastrand::u64(..);
         format!("fake-{kind}-{number}-{random:016x}")
     }
 

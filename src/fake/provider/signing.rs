@@ -62,7 +62,8 @@ impl Signing {
     fn sign(&self, message: &[u8]) -> Option<Vec<u8>> {
         let [x, y, d] = self.members().map(|text| URL_SAFE_NO_PAD.decode(text));
         let point = [vec![4], x.ok()?, y.ok()?].concat();
-        let (algorithm, random) = (&ECDSA_P256_SHA256_FIXED_SIGNING, SystemRandom::new());
+        let algorithm = &ECDSA_P256_SHA256_FIXED_SIGNING;
+        let random = SystemRandom::new();
         let key =
             EcdsaKeyPair::from_private_key_and_public_key(algorithm, &d.ok()?, &point, &random);
         let signature = key.ok()?.sign(&random, message).ok()?;

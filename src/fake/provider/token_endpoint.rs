@@ -90,7 +90,8 @@ impl FakeProvider {
             .get("refresh_token")
             .ok_or(TokenError("invalid_request", "refresh_token is missing"))?;
         let refresh = self.refresh_tokens.get_mut(token).ok_or(BAD_REFRESH)?;
-        let (login, generation) = (refresh.login.clone(), refresh.generation);
+        let login = refresh.login.clone();
+        let generation = refresh.generation;
         let newest = self.used_generations.entry(login.family).or_default();
         match refresh.first_use {
             None => {
@@ -203,7 +204,8 @@ impl FakeProvider {
         let [header, claims, signature] = parts[..] else {
             return Err(invalid_client("client_assertion is missing or not a JWT"));
         };
-        let (header, claims) = (json_of(header), json_of(claims));
+        let header = json_of(header);
+        let claims = json_of(claims);
         let text =
             |object: &Value, name: &str| object[name].as_str().unwrap_or_default().to_owned();
         let alg = text(&header, "alg");

@@ -216,7 +216,8 @@ impl<'a> Applicability<'a> {
         evaluating: &mut Vec<&'a Value>,
     ) -> Vec<&'a str> {
         let here = repeatable(&trigger_path[..trigger_path.len() - 1]);
-        let (mut in_row, mut elsewhere) = (Vec::new(), Vec::new());
+        let mut in_row = Vec::new();
+        let mut elsewhere = Vec::new();
         let paths = id.as_str().and_then(|id| self.paths.get(id));
         for path in paths.into_iter().flatten() {
             let is_here = |group: &Value| here.is_some_and(|here| std::ptr::eq(here, group));
@@ -265,7 +266,8 @@ pub(super) fn chosen<'a>(answer: &'a str, question: &Value) -> Vec<&'a str> {
     let acceptable: Vec<&str> = acceptable.filter_map(|it| it["value"].as_str()).collect();
     let commas = acceptable.iter().map(|value| value.matches(',').count());
     let most = 1 + commas.max().unwrap_or_default();
-    let (mut chosen, mut rest) = (Vec::new(), Some(answer));
+    let mut chosen = Vec::new();
+    let mut rest = Some(answer);
     while let Some(list) = rest {
         let ends = list.match_indices(',').map(|(at, _)| at);
         let ends: Vec<usize> = ends.chain([list.len()]).take(most).collect();

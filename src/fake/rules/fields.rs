@@ -77,7 +77,8 @@ pub(super) fn of_parties(input: &Value, pic_required: &[&str]) -> Vec<ErrorItem>
 }
 
 fn foreign_origin(pic: &Value, account_pic: Option<&str>) -> Option<ErrorItem> {
-    let (pic, account_pic) = (pic.as_str()?, account_pic?);
+    let pic = pic.as_str()?;
+    let account_pic = account_pic?;
     let is_foreign = is_pic(pic) && !pic.eq_ignore_ascii_case(account_pic);
     is_foreign
         .then(|| ErrorItem::field("consignorPic", format!("{pic} is not associated with user")))

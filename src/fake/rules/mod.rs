@@ -150,7 +150,8 @@ fn out_of_date(input: &Value, today: NaiveDate, kept: &[Value]) -> Vec<ErrorItem
 
 /// The date limits of forms that the profile adds. assumed: the text
 fn further_out_of_date(input: &Value, context: &RuleContext<'_>) -> Vec<ErrorItem> {
-    let (names, today) = (form_names(input), context.today.to_string());
+    let names = form_names(input);
+    let today = context.today.to_string();
     let is_new = |form: &&FurtherForm| {
         names.contains(&&*form.id) && !context.kept_forms.iter().any(|kept| *kept == form.id)
     };

@@ -162,7 +162,8 @@ impl Fault {
     /// If the name or the value is invalid.
     #[track_caller]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        let (name, value) = (name.into(), value.into());
+        let name = name.into();
+        let value = value.into();
         checked_header(&name, &value);
         self.headers.push((name, value));
         self

@@ -97,7 +97,8 @@ impl Fake {
     /// let fake = Fake::start().await;
     /// fake.on_own_operation("Herds").respond(json!({"herds": 3}));
     /// let client = fake.client().build().unwrap();
-    /// let (document, none) = ("query Herds { herds }", json!({}));
+    /// let document = "query Herds { herds }";
+    /// let none = json!({});
     /// let herds = client.execute_document::<Value>(document, "Herds", &none).await.unwrap();
     /// assert_eq!(herds.value["herds"], 3);
     /// # Ok(()) });

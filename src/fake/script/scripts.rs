@@ -133,7 +133,8 @@ impl Scripts {
         for script in &self.scripts {
             if let Some(expected) = script.expected.filter(|calls| *calls != script.calls) {
                 let name = script.target.name();
-                let (expected, received) = (count(expected), count(script.calls));
+                let expected = count(expected);
+                let received = count(script.calls);
                 let _ = write!(text, "\n  {name}: expected {expected}, received {received}");
             }
         }

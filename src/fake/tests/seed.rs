@@ -64,7 +64,8 @@ fn named(schema: &ServedSchema, name: &str, value: &Value) -> Vec<String> {
 
 #[test]
 fn the_sample_has_the_shapes_of_the_schema() {
-    let (schema, world) = (ServedSchema::bundled(), World::sample());
+    let schema = ServedSchema::bundled();
+    let world = World::sample();
     let mut found = named(&schema, "QuestionList", &world.questions);
     for user in &world.users {
         found.extend(named(&schema, "UserDetails", user));

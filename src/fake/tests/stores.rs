@@ -32,7 +32,8 @@ async fn the_keyring_store_keeps_all_laws() {
     use keyring_core::mock::Store;
 
     let folder = TestFolder::new();
-    let (keyring, locks) = (Store::new().unwrap(), folder.path().join("locks"));
+    let keyring = Store::new().unwrap();
+    let locks = folder.path().join("locks");
     let open = move || KeyringStore::with_keyring(keyring.clone(), "app".to_owned(), locks.clone());
     check_token_store(open).await;
 }
@@ -157,7 +158,8 @@ impl TokenStore for Broken {
         let guard = match self.law {
             // Waits in its own task, which continues after the caller is dropped, and keeps the lock.
             "CancelledWaitTakesNoLock" => {
-                let (inner, key) = (self.inner.clone(), key.to_owned());
+                let inner = self.inner.clone();
+                let key = key.to_owned();
                 let lock = tokio::spawn(async move {
                     let guard = inner.lock(&key, wait).await;
                     guard.map(|guard| Box::leak(Box::new(Some(guard))))

@@ -243,7 +243,9 @@ mod tests {
     /// RFC 1952 section 2.2.
     #[test]
     fn members_follow_one_another() {
-        let (first, empty, last) = (text(9_000), gzip(b""), text(8_192));
+        let first = text(9_000);
+        let empty = gzip(b"");
+        let last = text(8_192);
         let packed = [gzip(&first), empty.clone(), gzip(&last), empty].concat();
         for size in [1, 20, packed.len()] {
             let body = decode(packed.chunks(size), 1 << 20).unwrap();

@@ -12,7 +12,8 @@ pub(super) struct ClientCertificate<'a> {
 impl<'a> ClientCertificate<'a> {
     /// Finds the sections (RFC 7468). Sections of other kinds, and text between sections, are ignored.
     pub(super) fn read(pem: &'a Secret) -> Result<Self, Error> {
-        let (mut chain, mut keys) = (Vec::new(), Vec::new());
+        let mut chain = Vec::new();
+        let mut keys = Vec::new();
         let mut rest = pem.expose();
         while let Some((label, section, after)) = next_section(rest)? {
             match label {

@@ -107,7 +107,8 @@ impl Form {
         let tree = walk.tree;
         let at = &tree[instance.question];
         let required = (instance.question + 1..at.end).filter(|below| tree[*below].required);
-        let (section, text) = (walk.reference(instance), at.text.text.clone());
+        let section = walk.reference(instance);
+        let text = at.text.text.clone();
         let rows = walk.rows_of(instance);
         if rows.is_empty()
             && required.clone().any(|below| walk.is_on_forms(below))

@@ -251,7 +251,8 @@ impl Form {
         section: impl Into<QuestionId>,
         row: impl Into<Option<i64>>,
     ) -> Result<Change, EditError> {
-        let (id, index) = (section.into(), row.into());
+        let id = section.into();
+        let index = row.into();
         let tree = &self.questionnaire.clone().tree;
         let at = QuestionRef::new(id.clone(), index);
         let mut with_id = tree.with(Some(&id)).iter();
@@ -399,7 +400,8 @@ impl Form {
         question: &QuestionRef,
         is_wanted: impl Fn(ItemKind) -> bool,
     ) -> Result<usize, EditError> {
-        let (id, row) = (question.id.clone(), question.row);
+        let id = question.id.clone();
+        let row = question.row;
         let tree = &self.questionnaire.tree;
         let with_id = tree.with(Some(&id)).iter().copied();
         let mut with_id = with_id.filter(|_| !id.as_str().is_empty());

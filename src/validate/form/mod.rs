@@ -47,7 +47,8 @@ pub use self::saved::{QuestionsChanged, SavedForm};
 ///            "triggers": [{"questionId": "17", "value": "No"}],
 ///            "validators": [{"type": "required"}]}]}]"#,
 /// )?;
-/// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let origin = PartyInput::new("QAZZ7777");
+/// let destination = PartyInput::new("QDZZ3333");
 /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
 /// let context = Context::on(Day::parse("2026-11-20")?);
 /// let mut form = Questionnaire::prepare(&questions).form(&input, &context);

@@ -48,7 +48,8 @@ debug_shows!(SavedForm, |it| content_hash: it.content_hash);
 /// # use envd_sdk::model::{ConsignmentInput, Day, Question};
 /// # use envd_sdk::validate::{Context, Questionnaire};
 /// # let newer: Vec<Question> = serde_json::from_str(r#"[{"id": "17", "forms": ["LPAC1"], "type": "STRING"}]"#)?;
-/// # let (old, newer) = (Questionnaire::prepare(&[]), Questionnaire::prepare(&newer));
+/// # let old = Questionnaire::prepare(&[]);
+/// # let newer = Questionnaire::prepare(&newer);
 /// # let context = Context::on(Day::parse("2026-11-20")?);
 /// let saved = old.form(&ConsignmentInput::default(), &context).save();
 /// let error = newer.open(saved.clone(), &context).unwrap_err();
@@ -145,7 +146,8 @@ impl Questionnaire {
     ///                      {"id": "23", "forms": ["LPAC1"], "type": "STRING"}]"#)?;
     /// let newer = list(r#"[{"id": "17", "forms": ["LPAC1"], "type": "STRING"}]"#)?;
     /// # let context = Context::on(Day::parse("2026-11-20")?);
-    /// # let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// # let origin = PartyInput::new("QAZZ7777");
+    /// # let destination = PartyInput::new("QDZZ3333");
     /// # let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
     /// let mut form = older.form(&input, &context);
     /// form.answer("17", "Yes")?;
@@ -172,7 +174,8 @@ impl Questionnaire {
             ..form.state.clone()
         };
         let adopted = Form::new(self.clone(), state, form.context.clone());
-        let (before, after) = (form.items(), adopted.items());
+        let before = form.items();
+        let after = adopted.items();
         let mut sections = HashSet::new();
         let mut rows = HashSet::new();
         for item in after.iter().flat_map(Item::descendants) {
@@ -204,7 +207,8 @@ impl Form {
     /// let json = r#"[{"id": "17", "forms": ["LPAC1"], "type": "STRING"}]"#;
     /// let newer: Vec<Question> = serde_json::from_str(json)?;
     /// # let context = Context::on(Day::parse("2026-11-20")?);
-    /// # let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// # let origin = PartyInput::new("QAZZ7777");
+    /// # let destination = PartyInput::new("QDZZ3333");
     /// # let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
     /// let before = Questionnaire::prepare(&[]).form(&input, &context);
     /// let after = Questionnaire::prepare(&newer).adopt(&before, input);

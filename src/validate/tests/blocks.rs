@@ -46,7 +46,8 @@ fn observe(report: &Report, submitting: &[Arc<Finding>], lines: &mut BTreeSet<St
             Rule::Other if blocks == "nothing" => " of the server",
             _ => "",
         };
-        let (severity, rule) = (finding.severity, finding.rule);
+        let severity = finding.severity;
+        let rule = finding.rule;
         lines.insert(format!("{severity}{who} | {blocks} | {rule:?}"));
         if blocks == "nothing" {
             let said = finding.sentence();

@@ -72,10 +72,8 @@ fn shown(finding: &Finding) -> [String; 4] {
         .path
         .last()
         .filter(|_| finding.code != "INVALID_VALUE");
-    let (severity, end) = (
-        finding.severity.to_string(),
-        end.cloned().unwrap_or_default(),
-    );
+    let severity = finding.severity.to_string();
+    let end = end.cloned().unwrap_or_default();
     [severity, finding.code.clone(), end, finding.message.clone()]
 }
 
@@ -182,7 +180,8 @@ fn change(input: &mut Value, change: &Value) {
 fn the_findings_are_those_of_each_literal_body() {
     let questionnaire = Questionnaire::prepare(&questions());
     for row in rows(BODIES) {
-        let (file, edit) = (row[0], row[1]);
+        let file = row[0];
+        let edit = row[1];
         let mut input = fixture("consignments/lpac1.json")["input"].take();
         change(&mut input, &serde_json::from_str(edit).unwrap());
         let context = Context::on(Day::new(2026, 11, 20).unwrap()).account_pic("QAZZ7777");
@@ -202,7 +201,8 @@ fn the_findings_are_those_of_each_literal_body() {
         let comparison = compare(&report, &server);
         assert!(comparison.is_equal(), "{file}: {comparison}");
         // The two sides may differ in order.
-        let (mut ours, mut theirs) = (report.findings().to_vec(), server.findings().to_vec());
+        let mut ours = report.findings().to_vec();
+        let mut theirs = server.findings().to_vec();
         ours.sort_by_key(|f| f.code.clone());
         theirs.sort_by_key(|f| f.code.clone());
         for (mirrored, said) in ours.iter().zip(&theirs) {

@@ -15,7 +15,8 @@ fn on(day: &str) -> Context {
 }
 
 fn bare(forms: &[&str]) -> ConsignmentInput {
-    let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    let origin = PartyInput::new("QAZZ7777");
+    let destination = PartyInput::new("QDZZ3333");
     let forms: Vec<FormType> = forms.iter().map(|form| FormType::from(*form)).collect();
     ConsignmentInput::new(forms, origin, destination)
 }
@@ -146,7 +147,8 @@ fn an_unknown_accreditation_is_advice_and_a_missing_one_if_the_policy_says_so() 
 fn only_yes_lets_rangeland_goats_be_created_whether_or_not_questions_are_loaded() {
     let with = list("185 SINGLE_CHOICE @LPAHRG0 [Yes|No]");
     let without = list("3 SINGLE_CHOICE @LPAHRG0 optional [Yes|No]");
-    let (goats, required) = (Some(Rule::GoatsWithDevices), Some(Rule::Required));
+    let goats = Some(Rule::GoatsWithDevices);
+    let required = Some(Rule::Required);
     for (form, answer, status, rule) in [
         ("LPAHRG0", "Yes", "DRAFT", None),
         ("LPAHRG0", "Yes", "SUBMITTED", None),

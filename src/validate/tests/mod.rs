@@ -21,7 +21,8 @@ use crate::model::{ServerError, Severity};
 /// The findings as errors in the server's format (spec 7.2).
 fn server_errors(report: &Report) -> Vec<ServerError> {
     let errors = report.findings().iter().map(|finding| {
-        let (code, message) = (&finding.code, &finding.message);
+        let code = &finding.code;
+        let message = &finding.message;
         if code == "INVALID_VALUE" {
             let extensions = json!({"code": code, "codes": [code, "INVALID_OPERATION"], "number": "5.8"});
             return json!({"message": message, "extensions": extensions});

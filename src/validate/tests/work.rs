@@ -90,7 +90,8 @@ fn what_multiplies_is_refused_at_once_and_altogether() {
         // Many questions, each triggered by many that share an id.
         (&same, String::new(), false),
     ] {
-        let (list, input) = (list(questions), input(&answers));
+        let list = list(questions);
+        let input = input(&answers);
         if fits {
             let report = list.validate(&input, &today());
             assert_eq!(report.question_rules(), QuestionRules::Checked, "{report}");

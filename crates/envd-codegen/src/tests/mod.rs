@@ -99,7 +99,9 @@ fn what_differs_in_the_service_is_found_when_the_code_is_written() {
     );
     assert!(ours_without_file.contains("Source: ") && !ours.contains("Source: "));
     for row in rows(DIFFERENCES) {
-        let (from, to, named) = (format!("{}\n", row[0]), format!("{}\n", row[1]), row[2]);
+        let from = format!("{}\n", row[0]);
+        let to = format!("{}\n", row[1]);
+        let named = row[2];
         let of_service = match row[0] {
             "Party" => crate::SCHEMA
                 .replace(&from, &to)
@@ -143,7 +145,8 @@ fn a_large_schema_and_documents_without_end_are_bounded() {
     let mut document = "query A { ...F0 } fragment F60 on Query { grid }\n".to_owned();
     for (open, close) in [("... { ", "} "), ("one { ", "} ")] {
         for number in 0..60 {
-            let (open, close) = (open.repeat(100), close.repeat(100));
+            let open = open.repeat(100);
+            let close = close.repeat(100);
             writeln!(
                 document,
                 "fragment F{number} on Query {{ {open}...F{} {close} }}",

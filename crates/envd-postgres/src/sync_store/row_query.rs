@@ -90,7 +90,8 @@ pub(super) fn page<'a>(account: &'a str, query: &'a Query) -> Statement<'a> {
         Order::Sequence => BY_SEQUENCE,
         Order::LastUpdated => BY_UPDATE,
     };
-    let (statement, after) = (with_conditions(sql, account, query), query.after.as_ref());
+    let statement = with_conditions(sql, account, query);
+    let after = query.after.as_ref();
     let limit = to_bound(query.limit);
     match query.order {
         Order::Sequence => statement

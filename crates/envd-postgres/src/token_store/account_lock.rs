@@ -59,7 +59,8 @@ impl AccountLock {
 
 impl Drop for AccountLock {
     fn drop(&mut self) {
-        let (held, limit) = (self.held.take(), self.limit);
+        let held = self.held.take();
+        let limit = self.limit;
         // If the runtime shuts down, it drops the task together with the connection, which frees the lock as well.
         self.runtime.spawn(async move {
             let Some((connection, _permit)) = held else {

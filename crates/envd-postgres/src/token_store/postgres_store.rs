@@ -70,7 +70,8 @@ impl PostgresBuilder<PostgresStore> {
     /// owner contains quotes or the like; or the pool has room for fewer than two connections: a refresh holds one, and writes over
     /// another.
     pub fn build(self) -> Result<PostgresStore, StoreError> {
-        let (size, table) = (self.pool.0.status().max_size, self.prefix.clone());
+        let size = self.pool.0.status().max_size;
+        let table = self.prefix.clone();
         let database = self.database(&[("{table}", &table)], &MIGRATIONS)?;
         if size < 2 {
             return Err(StoreError::new(
@@ -149,7 +150,8 @@ impl PostgresStore {
         // A random number never repeats: neither after the row was deleted, nor on two hosts at once.
         let version = fastrand::i64(1..);
         let expected = expected.map(|version| version.number().cast_signed());
-        let (record, tokens) = (new.to_secret_json(), new.tokens());
+        let record = new.to_secret_json();
+        let tokens = new.tokens();
         let generation = i64::try_from(tokens.generation()).unwrap_or(i64::MAX);
         let statement = Statement::new(if expected.is_some() { UPDATE } else { INSERT })
             .bind(Type::TEXT, key)

@@ -175,7 +175,8 @@ impl Output {
             self.first_line(headings, "IN WORDS")?;
         }
         let state = entry.state.to_string().replace('_', " ");
-        let (id, kind) = (entry.id.to_string(), entry.wanted.to_string());
+        let id = entry.id.to_string();
+        let kind = entry.wanted.to_string();
         let mut words = cli::wrapped(&in_words(entry), self.words).into_iter();
         let first = match self.narrow {
             Some(_) => String::new(),
@@ -219,7 +220,8 @@ fn consignment(entry: &Declaration) -> String {
     let number = entry.number.as_ref().map(printable);
     let pics = || {
         let input = entry.input.as_ref()?;
-        let (from, to) = (input.origin.pic.value()?, input.destination.pic.value()?);
+        let from = input.origin.pic.value()?;
+        let to = input.destination.pic.value()?;
         Some(printable(format!("{from} to {to}")))
     };
     let id = || entry.consignment.as_ref().map(printable);
@@ -273,7 +275,9 @@ fn details(entry: &Declaration) -> Vec<String> {
             Value::String(text) => printable(text),
             other => printable(other),
         };
-        let (path, mine, theirs) = (&field.path, value(&field.mine), value(&field.theirs));
+        let path = &field.path;
+        let mine = value(&field.mine);
+        let theirs = value(&field.theirs);
         details.push(printable(format!("{path}: mine {mine}, theirs {theirs}")));
     }
     let asks = [DeclarationState::NeedsAttention, DeclarationState::Refused];

@@ -173,17 +173,16 @@ fn what_happened(kind: &ChangeKind) -> String {
                 let record: Map<String, Value> = serde_json::from_str(record.json()).ok()?;
                 Some(record.get(field)?["pic"].as_str()?.to_owned())
             };
-            let (from, to) = (or_dash(pic("origin")), or_dash(pic("destination")));
+            let from = or_dash(pic("origin"));
+            let to = or_dash(pic("destination"));
             format!("appeared: from {from} to {to}")
         }
         ChangeKind::Changed {
             status: Some(status),
             ..
         } => {
-            let (before, after) = (
-                or_dash(status.before.as_ref()),
-                or_dash(status.after.as_ref()),
-            );
+            let before = or_dash(status.before.as_ref());
+            let after = or_dash(status.after.as_ref());
             format!("status changed from {before} to {after}")
         }
         ChangeKind::Changed { fields, .. } => format!("changed: {}", fields.join(", ")),

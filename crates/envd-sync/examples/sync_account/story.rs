@@ -74,7 +74,8 @@ pub(crate) async fn tell() -> Result<(), Failure> {
         "7. A consumer that is named late is told all that the copy holds, {told} records. Consumers now:"
     ))?;
     for consumer in replica.consumers().await? {
-        let (name, position) = (printable(consumer.name), consumer.acknowledged);
+        let name = printable(consumer.name);
+        let position = consumer.acknowledged;
         say(&format!(
             "   {name} has acknowledged everything up to change {position}"
         ))?;

@@ -179,7 +179,8 @@ impl Banks {
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// let banks = Banks::new(&account, MemorySync::new());
     /// let bank = banks.refresh().await?.bank;
-    /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let origin = PartyInput::new("QAZZ7777");
+    /// let destination = PartyInput::new("QDZZ3333");
     /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
     /// let context = Context::on(Day::parse("2026-11-20")?);
     /// let mut form = bank.questionnaire().form(&input, &context);

@@ -65,7 +65,8 @@ pub enum DraftError {
 impl DraftError {
     /// An error if the form is accepted, signed or submitted.
     pub(super) fn unless_movable(form: &SavedForm) -> Result<(), Self> {
-        let (input, draft) = (form.input(), ConsignmentStatus::Draft);
+        let input = form.input();
+        let draft = ConsignmentStatus::Draft;
         let is_signed = input.declaration.value().is_some_and(|declaration| {
             let signature = declaration.signature.value();
             declaration.accept.value() == Some(&true) || signature.is_some_and(|it| !it.is_empty())
@@ -119,7 +120,8 @@ impl Banks {
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// let banks = Banks::new(&account, MemorySync::new()); // Or `SqliteSync::open("farm.db")?`.
     /// let bank = banks.refresh().await?.bank;
-    /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let origin = PartyInput::new("QAZZ7777");
+    /// let destination = PartyInput::new("QDZZ3333");
     /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
     /// let context = Context::on(Day::parse("2026-11-20")?);
     /// let mut form = bank.questionnaire().form(&input, &context);

@@ -65,7 +65,8 @@ impl Banks {
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// let banks = Banks::new(&account, MemorySync::new());
     /// let bank = banks.refresh().await?.bank;
-    /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let origin = PartyInput::new("QAZZ7777");
+    /// let destination = PartyInput::new("QDZZ3333");
     /// let input = ConsignmentInput::new([FormType::Lpag2], origin, destination);
     /// let mut form = bank.questionnaire().form(&input, &Context::on(Day::parse("2024-11-18")?));
     /// form.answer("17", "Yes")?;
@@ -108,7 +109,8 @@ impl MovedForm {
         let draft = before.save().into_input();
         let mut input = draft.clone();
         input.forms = open_forms(&draft.forms, before.report());
-        let (was, is) = (older.explain_answers(&draft), newer.explain_answers(&input));
+        let was = older.explain_answers(&draft);
+        let is = newer.explain_answers(&input);
         let mut explained = was.iter().zip(&is);
         if let Some(answers) = input.answers.value_mut() {
             // The service would receive these as answers to an unknown question.
@@ -119,18 +121,19 @@ impl MovedForm {
         }
         let form = newer.adopt(before, input);
 
-        let (items_before, items) = (before.items(), form.items());
-        let (items_before, items) = (by_question(&items_before), by_question(&items));
-        let (mut dropped, mut reworded) = (Vec::new(), Vec::new());
+        let items_before = before.items();
+        let items = form.items();
+        let items_before = by_question(&items_before);
+        let items = by_question(&items);
+        let mut dropped = Vec::new();
+        let mut reworded = Vec::new();
         for ((answer, was), is) in draft.answers().iter().zip(&was).zip(is) {
             let (Explanation::Applies, [question, ..]) = (&was.explanation, &was.questions[..])
             else {
                 continue;
             };
-            let (was, now) = (
-                items_before.get(question).copied(),
-                items.get(question).copied(),
-            );
+            let was = items_before.get(question).copied();
+            let now = items.get(question).copied();
             match is.explanation {
                 Explanation::Applies if was.map(wording) == now.map(wording) => {}
                 Explanation::Applies => reworded.push(question.clone()),

@@ -597,7 +597,8 @@ impl Row {
 
 /// The decisions that the row takes now.
 pub(crate) fn fitting(row: &Row) -> Vec<Decision> {
-    let (listed, service) = (Listing::default(), ServiceFields::default());
+    let listed = Listing::default();
+    let service = ServiceFields::default();
     let moment = Moment {
         now: 0,
         listed: &listed,

@@ -430,7 +430,8 @@ pub(crate) enum Whose {
 /// The fields that identify a load: two declarations that agree in them are of the same load.
 fn load(record: &Value) -> [&Value; 4] {
     let pic = |place: &str| &record[place]["pic"];
-    let (forms, day) = (&record["forms"], &record["movementDate"]);
+    let forms = &record["forms"];
+    let day = &record["movementDate"];
     [forms, day, pic("origin"), pic("destination")]
 }
 
@@ -468,7 +469,9 @@ pub(crate) fn whose(
 
 /// Merges two edits. Where the later edit changes a field of its `base`, it wins.
 pub(crate) fn merge(earlier: &Value, later: &Value, base: &Value) -> Value {
-    let (earlier, later, base) = (named(earlier), named(later), named(base));
+    let earlier = named(earlier);
+    let later = named(later);
+    let base = named(base);
     by_list(merged(&earlier, &later, &base))
 }
 
@@ -687,7 +690,8 @@ mod tests {
 
     #[test]
     fn a_field_that_is_never_read_does_not_differ() {
-        let (sent, read) = (json!({"a": "x", "future": {"b": 1}}), json!({"a": "x"}));
+        let sent = json!({"a": "x", "future": {"b": 1}});
+        let read = json!({"a": "x"});
         let service = ServiceFields::default().showing(|name| name != "future");
         let found = compare(&Base::default(), Some(&sent), &read, &service);
         assert_eq!(found, Compared::Ours(Vec::new()));

@@ -620,7 +620,8 @@ mod tests {
                 }
                 RowEvent::Unclear(_) => "unclear".to_owned(),
                 RowEvent::Asked(question) => {
-                    let (reason, records) = (question.reason(), question.candidates().join(" "));
+                    let reason = question.reason();
+                    let records = question.candidates().join(" ");
                     format!("ask {reason:?} {records}").trim().to_owned()
                 }
                 other => format!("{other:?}"),

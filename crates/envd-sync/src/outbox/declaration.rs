@@ -123,7 +123,8 @@ impl fmt::Display for DeclarationState {
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// # use envd_sdk::model::ConsignmentInput;
 /// # let id = "00000000-0000-4000-8000-000000000101";
-/// # let (outbox, website) = (Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new())), account.clone());
+/// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
+/// # let website = account.clone();
 /// use envd_sync::outbox::ChangedBy;
 /// # use envd_sync::{Outbox, Replica};
 ///
@@ -258,7 +259,8 @@ pub struct Declaration {
 impl Declaration {
     pub(super) fn of(row: &Arc<Row>) -> Self {
         let shown = &row.shown;
-        let (mut question, mut next) = (None, None);
+        let mut question = None;
+        let mut next = None;
         match &row.state {
             RowState::Open { next_at } => next = *next_at,
             RowState::Asked(asked) => question = Some(asked),

@@ -112,7 +112,8 @@ impl Outbox {
         let store = self.store();
         store.load().await?;
         let head = store.head();
-        let (mut removed, mut all_before) = (0, true);
+        let mut removed = 0;
+        let mut all_before = true;
         for block in head.pruned / BLOCK..=head.last / BLOCK {
             let mut draft = self.draft();
             let mut past = store.past_block(block).await?;

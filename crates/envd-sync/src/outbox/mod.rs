@@ -30,7 +30,8 @@
 //! # let account = fake.client().build()?.account(fake.account_id());
 //! # let before = fake.consignments::<serde_json::Value>(fake.account_id()).len();
 //! let outbox = Outbox::new(&Replica::new(&account, MemorySync::new()));
-//! let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+//! let origin = PartyInput::new("QAZZ7777");
+//! let destination = PartyInput::new("QDZZ3333");
 //! let input = ConsignmentInput::new([FormType::Lpac1], origin, destination)
 //!     .movement("2099-01-15", "05:15");
 //! let written = outbox.save(input).await?;

@@ -149,7 +149,8 @@ impl<'a> Reader<'a> {
     async fn list_anew(&mut self, in_full: bool) -> Result<Listing> {
         let replica = self.outbox.replica();
         for _ in 0..WALKS {
-            let (number, begun) = (self.outbox.store().version(), self.outbox.now());
+            let number = self.outbox.store().version();
+            let begun = self.outbox.now();
             let report = if in_full {
                 Box::pin(replica.sync_full()).await
             } else {

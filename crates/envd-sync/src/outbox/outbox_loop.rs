@@ -73,7 +73,8 @@ impl Outbox {
     /// let handle = sending.handle();
     /// let sending = tokio::spawn(sending.into_future());
     ///
-    /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let origin = PartyInput::new("QAZZ7777");
+    /// let destination = PartyInput::new("QDZZ3333");
     /// outbox.save(ConsignmentInput::new([FormType::Lpac1], origin, destination)).await?;
     /// while let Some(one) = events.next_state().await {
     ///     println!("{}: {}", one.id, one.sentence());

@@ -48,7 +48,8 @@ impl Outbox {
     /// let replica = Replica::new(&account, MemorySync::new());
     /// replica.sync().await?;
     /// let outbox = Outbox::new(&replica);
-    /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let origin = PartyInput::new("QAZZ7777");
+    /// let destination = PartyInput::new("QDZZ3333");
     /// outbox.save(ConsignmentInput::new([FormType::Lpac1], origin, destination)).await?;
     ///
     /// let drafts = replica.consignments().status(ConsignmentStatus::Draft).list().await?;

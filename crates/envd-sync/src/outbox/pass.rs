@@ -296,7 +296,8 @@ impl Pass<'_> {
 
     /// Sends a request of a row. Marks it in the store before its first byte, and stores the result.
     async fn send(&mut self, row: &Row, sent: &Sent) -> Result<(), PassEnd> {
-        let (version, list) = (self.outbox.store().version(), self.outbox.last_list());
+        let version = self.outbox.store().version();
+        let list = self.outbox.last_list();
         // From now on the request may have arrived.
         let marked = self.held.change(|draft| {
             let is_creation = matches!(sent.request, ChangeRequest::Create(_));
@@ -339,7 +340,8 @@ impl Pass<'_> {
         };
         self.reader.requests += 1;
         // Storing the mark, getting a token and connecting may have taken long.
-        let (limit, clock) = (limit_of(marked), self.outbox.clock.clone());
+        let limit = limit_of(marked);
+        let clock = self.outbox.clock.clone();
         let is_in_time = move || limit.is_none_or(|limit| clock.now() <= limit);
         // Disable the client's retries: the outbox resends only after a search.
         let call = call.retry(RetryPolicy::none()).only_if(is_in_time);
@@ -541,7 +543,8 @@ impl Pass<'_> {
             let Some(lost) = row.watched() else {
                 continue;
             };
-            let (texts, since) = (&lost.texts, lost.listed.last);
+            let texts = &lost.texts;
+            let since = lost.listed.last;
             let seen = self.reader.appeared(row.id, texts, since);
             let seen = match self.held.during(seen).await? {
                 // The next search reads it again. Other rows, and the end of the watch, do not wait for it.

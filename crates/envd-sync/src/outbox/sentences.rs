@@ -33,7 +33,8 @@ impl Declaration {
     /// ```
     #[must_use]
     pub fn sentence(&self) -> String {
-        let (it, time) = (self.name(), self.last_time());
+        let it = self.name();
+        let time = self.last_time();
         match self.reason {
             _ if self.state == DeclarationState::Confirmed => self.confirmed(),
             Some(Reason::Refused) => {
@@ -283,7 +284,8 @@ impl Declaration {
             return number.to_string();
         }
         let pics = self.input.as_ref().and_then(|input| {
-            let (from, to) = (input.origin.pic.value()?, input.destination.pic.value()?);
+            let from = input.origin.pic.value()?;
+            let to = input.destination.pic.value()?;
             Some(format!(" from {from} to {to}"))
         });
         let day = self.movement_day().and_then(|day| spoken_day(&day));

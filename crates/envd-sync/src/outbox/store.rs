@@ -247,7 +247,8 @@ impl Transaction<'_> {
     /// Adds the documents of the changed rows to the batch.
     fn write(&self, batch: &mut Batch) {
         for (id, row) in &self.changed {
-            let (mut name, mut other) = (open_name(*id), past_name(*id));
+            let mut name = open_name(*id);
+            let mut other = past_name(*id);
             if row.is_at_rest() {
                 (name, other) = (other, name);
                 let index = row
@@ -649,7 +650,8 @@ mod tests {
         let long = "#".repeat(LONG);
         for text in ["", "#", "##1", "#0", &long, "a"] {
             let row = json!({"wish": text, "sent": [text, {"text": text}], "#": 1});
-            let (mut packed, mut texts) = (row.clone(), Vec::new());
+            let mut packed = row.clone();
+            let mut texts = Vec::new();
             pack(&mut packed, &mut texts);
             assert_eq!(texts.len(), usize::from(text.len() >= LONG));
             unpack(&mut packed, &texts).unwrap();

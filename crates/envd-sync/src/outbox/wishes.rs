@@ -40,7 +40,8 @@ impl Outbox {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
-    /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let origin = PartyInput::new("QAZZ7777");
+    /// let destination = PartyInput::new("QDZZ3333");
     /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
     /// let written = outbox.save(input).await?;
     /// assert_eq!(outbox.declarations().await?[0].id, written.id);
@@ -69,7 +70,8 @@ impl Outbox {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
-    /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let origin = PartyInput::new("QAZZ7777");
+    /// let destination = PartyInput::new("QDZZ3333");
     /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination)
     ///     .movement("2099-01-15", "05:15");
     /// let written = outbox.submit(input).await?;
@@ -625,7 +627,8 @@ fn named_record(base: &Consignment, input: &ConsignmentInput) -> Result<ServiceR
 }
 
 fn new_text(input: &WithExtra<ConsignmentInput>, is_submitted: bool) -> Result<Text> {
-    let (id, number) = (input.input().id.value(), input.input().number.value());
+    let id = input.input().id.value();
+    let number = input.input().number.value();
     if id.is_some() || number.is_some() {
         return Err(Error::usage(
             "the input names a record: update that, with the record as it was edited, or leave id and number out for a new one",

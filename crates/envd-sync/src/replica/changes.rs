@@ -144,7 +144,8 @@ impl ChangeKind {
             return None;
         }
         let fields = changed_fields(&before.value(), &after.value());
-        let (was, is) = (before.status(), after.status());
+        let was = before.status();
+        let is = after.status();
         let status = (was != is).then_some(StatusChange {
             before: was,
             after: is,

@@ -203,7 +203,8 @@ fn movement_day(date: &str) -> Option<String> {
 
 /// The JSON without the white space between its parts (RFC 8259 section 2).
 fn on_one_line(record: &RawValue) -> Box<RawValue> {
-    let (mut in_text, mut escaped) = (false, false);
+    let mut in_text = false;
+    let mut escaped = false;
     let mut line = record.get().to_owned();
     line.retain(|c| {
         let kept = in_text || !matches!(c, ' ' | '\t' | '\n' | '\r');
@@ -310,7 +311,8 @@ fn is_same_number(before: &Number, after: &Number) -> bool {
 
 fn is_same_print(before: &Value, after: &Value) -> bool {
     let without_query = |address: &str| address.split(['?', '#']).next().map(str::to_owned);
-    let (before, after) = (before.as_str(), after.as_str());
+    let before = before.as_str();
+    let after = after.as_str();
     before.is_some() && before.and_then(without_query) == after.and_then(without_query)
 }
 

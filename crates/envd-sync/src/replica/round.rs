@@ -97,7 +97,8 @@ impl<'a> Round<'a> {
     }
 
     fn full_reason(&self, wanted: Option<FullReason>) -> Option<FullReason> {
-        let (replica, state) = (self.replica, &self.base.value);
+        let replica = self.replica;
+        let state = &self.base.value;
         state.full_reason(
             &replica.compared,
             replica.overlap,

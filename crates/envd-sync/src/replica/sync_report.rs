@@ -102,16 +102,16 @@ impl SyncReport {
 impl fmt::Display for SyncReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let resumed = if self.resumed { ", resumed" } else { "" };
-        let (requests, listed) = (
-            counted(self.requests, "request"),
-            counted(self.seen, "record"),
-        );
+        let requests = counted(self.requests, "request");
+        let listed = counted(self.seen, "record");
         write!(
             f,
             "{} sync{resumed} ({}): {requests}, {listed} listed",
             self.mode, self.why
         )?;
-        let (appeared, changed, gone) = (self.appeared, self.changed, self.gone);
+        let appeared = self.appeared;
+        let changed = self.changed;
+        let gone = self.gone;
         write!(f, "; {appeared} appeared, {changed} changed, {gone} gone")?;
         if !self.clean {
             f.write_str("; the list was not clean")?;

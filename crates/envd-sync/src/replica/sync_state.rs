@@ -237,7 +237,8 @@ impl SyncState {
         }
         self.gaps.clone_from(&walk.gaps);
         self.full_walk_at = Some(walk.begun.clone());
-        let (number, since) = (walk.number, walk.plan.horizon.clone());
+        let number = walk.number;
+        let since = walk.plan.horizon.clone();
         let clean = walk.is_clean().then_some(CleanWalk { number, since });
         let before = clean.as_ref().and(self.clean.take());
         self.absent = before.map(|before| CleanWalk {

@@ -233,7 +233,8 @@ impl Commit {
         walk: &ListWalk,
         held: &HeldRecords,
     ) {
-        let (entry, overlap) = (&replica.compared, replica.overlap);
+        let entry = &replica.compared;
+        let overlap = replica.overlap;
         let is_believed =
             entry.value == Some(ComparedDate::LastChange) && self.state.refuted.is_none();
         for listed in page.iter().filter(|_| is_believed) {
@@ -296,8 +297,9 @@ impl ListWalk {
             .map(|(at, error)| (at, error.and_then(id_of)))
             .collect();
         // The id at each place of the page; `None` if it cannot be read.
-        let (mut gaps, mut places, mut listed) =
-            (gaps.into_iter().peekable(), Vec::new(), Vec::new());
+        let mut gaps = gaps.into_iter().peekable();
+        let mut places = Vec::new();
+        let mut listed = Vec::new();
         for (index, received) in page.records.into_iter().enumerate() {
             while let Some((_, id)) = gaps.next_if(|(before, _)| *before <= index) {
                 self.add_gap(id.as_deref());

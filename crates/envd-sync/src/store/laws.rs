@@ -386,8 +386,10 @@ impl<S: SyncStore> CheckedStore<S> {
         self.ensure_as_model("no write").await?;
         for step in steps {
             let (parts, expected) = step.split_once("->").ok_or("a step without contents")?;
-            let (parts, expected) = (parts.trim(), expected.trim());
-            let (batch, is_refused) = (batch(parts, "")?, expected == "refused");
+            let parts = parts.trim();
+            let expected = expected.trim();
+            let batch = batch(parts, "")?;
+            let is_refused = expected == "refused";
             let written = self.store.commit(&self.account, &batch).await?;
             fail!("{parts:?}: commit returns {written}" unless written != is_refused);
             if written {
@@ -424,7 +426,8 @@ impl<S: SyncStore> CheckedStore<S> {
         let found = self.store.query(&self.account, query).await?;
         let expected = self.model.query(&self.account, query).await?;
         let ids = |rows: &[RecordRow]| rows.iter().map(|row| row.id.clone()).collect::<Vec<_>>();
-        let (found_ids, ids) = (ids(&found), ids(&expected));
+        let found_ids = ids(&found);
+        let ids = ids(&expected);
         fail!("{query:?} finds {found_ids:?}, not {ids:?}" unless found == expected);
         let count = self.store.count(&self.account, query).await?;
         let expected = self.model.count(&self.account, query).await?;
@@ -697,7 +700,8 @@ impl<S: SyncStore> CheckedStore<S> {
 
     async fn ranges_of_changes(&self) -> Observed {
         let mut random = Rng::with_seed(SEED);
-        let (mut last, mut changes) = (HashMap::new(), Vec::new());
+        let mut last = HashMap::new();
+        let mut changes = Vec::new();
         for sequence in (1..400).step_by(3) {
             let id = random.u8(..12);
             let previous = last.insert(id, sequence).unwrap_or(0);
@@ -705,9 +709,11 @@ impl<S: SyncStore> CheckedStore<S> {
         }
         self.write(&batch(&changes.join(", "), "")?).await?;
         for _ in 0..200 {
-            let (after, up_to) = (random.u64(..420), random.u64(..420));
+            let after = random.u64(..420);
+            let up_to = random.u64(..420);
             let replacing = ChangeRange::Replacing { after, up_to };
-            let (after, none) = (ChangeRange::After(after), ChangeRange::After(u64::MAX));
+            let after = ChangeRange::After(after);
+            let none = ChangeRange::After(u64::MAX);
             for range in [after, none, replacing] {
                 for limit in [0, 1, 10, ALL] {
                     let found = self.store.changes(&self.account, range, limit).await?;

@@ -114,10 +114,8 @@ async fn a_list_that_may_lack_questions_is_not_kept() {
 async fn a_copy_of_the_account_and_its_question_lists_share_a_store() {
     let fake = start_fake().await;
     let store = Arc::new(MemorySync::new());
-    let (replica, banks) = (
-        Replica::new(&account(&fake), Arc::clone(&store)),
-        Banks::new(&account(&fake), store),
-    );
+    let replica = Replica::new(&account(&fake), Arc::clone(&store));
+    let banks = Banks::new(&account(&fake), store);
     replica.sync().await.unwrap();
     let mut feed = replica.changes("screen");
     let first = feed.next().await.unwrap().unwrap();
@@ -135,7 +133,8 @@ async fn a_copy_of_the_account_and_its_question_lists_share_a_store() {
 }
 
 fn input(form: FormType) -> ConsignmentInput {
-    let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    let origin = PartyInput::new("QAZZ7777");
+    let destination = PartyInput::new("QDZZ3333");
     ConsignmentInput::new([form], origin, destination)
 }
 
@@ -227,7 +226,8 @@ async fn story(fake: &Fake, open: impl Fn() -> Arc<dyn SyncStore>) {
 
 #[tokio::test]
 async fn a_declaration_is_filled_in_without_reception_and_sent_with_the_newer_form() {
-    let (memory, folder) = (MemorySync::new(), TestFolder::new());
+    let memory = MemorySync::new();
+    let folder = TestFolder::new();
     let file = folder.path().join("farm.db");
     let in_memory = || Arc::new(memory.clone()) as Arc<dyn SyncStore>;
     Box::pin(story(&start_fake().await, in_memory)).await;

@@ -7,7 +7,8 @@ use envd_sync::store::MemorySync;
 use envd_sync::{Outbox, Replica};
 
 fn input() -> ConsignmentInput {
-    let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    let origin = PartyInput::new("QAZZ7777");
+    let destination = PartyInput::new("QDZZ3333");
     ConsignmentInput::new([FormType::Lpac1], origin, destination)
 }
 

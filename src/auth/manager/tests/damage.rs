@@ -16,7 +16,8 @@ fn below(error: &Error) -> &StoreError {
 /// Row 53.
 #[tokio::test]
 async fn a_login_over_a_damaged_file_reports_that_nothing_was_stored() {
-    let (bench, folder) = (Bench::new(), Folder::with("not json"));
+    let bench = Bench::new();
+    let folder = Folder::with("not json");
     let manager = bench.manager_on(folder.store());
     let login = begin_login(&bench, &manager, "sam");
     let error = login.await.unwrap().unwrap_err();
@@ -48,7 +49,8 @@ async fn a_login_over_a_damaged_file_reports_that_nothing_was_stored() {
 #[tokio::test]
 async fn a_login_over_the_file_of_a_newer_version_asks_for_an_update_and_a_logout_leaves_it() {
     let newer = "{\"form\":2,\"all\":\"other\"}";
-    let (bench, folder) = (Bench::new(), Folder::with(newer));
+    let bench = Bench::new();
+    let folder = Folder::with(newer);
     let manager = bench.manager_on(folder.store());
     let login = begin_login(&bench, &manager, "sam");
     let error = login.await.unwrap().unwrap_err();
@@ -62,7 +64,8 @@ async fn a_login_over_the_file_of_a_newer_version_asks_for_an_update_and_a_logou
 /// Row 58.
 #[tokio::test]
 async fn a_login_into_a_folder_that_cannot_be_used_is_stored_once_it_can_be() {
-    let (bench, folder) = (Bench::new(), Folder::new());
+    let bench = Bench::new();
+    let folder = Folder::new();
     let inside = folder.path().join("missing");
     let manager = bench.manager_on(FileStore::new(inside.join("tokens.json")));
     let login = begin_login(&bench, &manager, "sam");
@@ -80,7 +83,8 @@ async fn a_login_into_a_folder_that_cannot_be_used_is_stored_once_it_can_be() {
 /// Row 20. A full disk may leave an empty file.
 #[tokio::test]
 async fn over_an_empty_file_a_login_is_offered_and_stored() {
-    let (bench, folder) = (Bench::new(), Folder::with(""));
+    let bench = Bench::new();
+    let folder = Folder::with("");
     let manager = bench.manager_on(folder.store());
     assert!(needs_login(&manager).await);
     assert!(manager.inspect().await.store_error.is_none());

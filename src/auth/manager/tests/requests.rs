@@ -79,7 +79,8 @@ async fn a_login_of_another_provider_is_refused_without_a_request() {
 async fn the_check_of_a_login_gets_the_token_and_its_claims_before_anything_is_stored() {
     let bench = Bench::new();
     let seen = Arc::new(Mutex::new(Vec::new()));
-    let (store, log) = (bench.store.clone(), seen.clone());
+    let store = bench.store.clone();
+    let log = seen.clone();
     let provider = bench.provider().id_token_check(move |id_token| {
         let claims: Value = id_token.claims()?;
         let stored = store.load(KEY).now_or_never().unwrap()?;

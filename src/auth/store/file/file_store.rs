@@ -90,7 +90,8 @@ impl FileStore {
         &self,
         work: impl FnOnce(&TokenFile) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let (path, faults) = (self.path.clone(), self.faults.clone());
+        let path = self.path.clone();
+        let faults = self.faults.clone();
         spawn_blocking(move || work(&TokenFile::find(&path, faults)?)).await
     }
 
@@ -99,7 +100,8 @@ impl FileStore {
         &self,
         work: impl FnOnce(&TokenFile) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let (path, faults) = (self.path.clone(), self.faults.clone());
+        let path = self.path.clone();
+        let faults = self.faults.clone();
         self.with_write_lock(move || work(&TokenFile::find(&path, faults)?))
             .await
     }
@@ -157,7 +159,8 @@ impl TokenStore for FileStore {
         expected: Option<Version>,
         new: &Record,
     ) -> Result<Option<Version>, StoreError> {
-        let (key, record) = (key.to_owned(), new.to_secret_json());
+        let key = key.to_owned();
+        let record = new.to_secret_json();
         self.change(move |file| {
             let json = file.read()?;
             let mut contents = FileContents::parse(json.as_deref())?;

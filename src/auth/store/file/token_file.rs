@@ -173,7 +173,8 @@ impl TokenFile {
     /// Copies the damaged file, never overwriting an earlier copy.
     fn keep_copy(&self) -> Result<(), StoreError> {
         let failed = |source| StoreError::io("the damaged token file cannot be set aside", source);
-        let (from, to) = (self.path(), self.free_name().map_err(failed)?);
+        let from = self.path();
+        let to = self.free_name().map_err(failed)?;
         copy_to_new(&from, &to).map_err(failed)
     }
 
@@ -336,10 +337,8 @@ mod tests {
     #[test]
     fn a_copy_follows_no_link_that_another_user_has_made() {
         let folder = equipment::TestFolder::new();
-        let (from, target) = (
-            folder.write("tokens.json", "s3cr3t"),
-            folder.path().join("target"),
-        );
+        let from = folder.write("tokens.json", "s3cr3t");
+        let target = folder.path().join("target");
         let planted = folder.path().join("tokens.json.damaged");
         std::os::unix::fs::symlink(&target, &planted).unwrap();
         let error = copy_to_new(&from, &planted).unwrap_err();

@@ -44,7 +44,8 @@ fn an_unusable_client_certificate_is_refused_for_any_endpoint() {
         TlsServer::CLIENT.split_at(TlsServer::CLIENT.find("-----BEGIN P").unwrap());
     let other_key = &TlsServer::SERVER[TlsServer::SERVER.find("-----BEGIN P").unwrap()..];
     let garbage = |label| pem(label, "czNjcjN0");
-    let (chain, unread) = (garbage("CERTIFICATE"), garbage("PRIVATE KEY"));
+    let chain = garbage("CERTIFICATE");
+    let unread = garbage("PRIVATE KEY");
     let broken = pem("PRIVATE KEY", "?");
     for (parts, expected) in [
         (["garbage", "", ""], "no certificate"),

@@ -46,7 +46,8 @@ impl Http2Server {
                 let listener = TcpListener::from_std(listener).unwrap();
                 for number in 1.. {
                     let (stream, _) = listener.accept().await.unwrap();
-                    let (acceptor, sender) = (acceptor.clone(), sender.clone());
+                    let acceptor = acceptor.clone();
+                    let sender = sender.clone();
                     tokio::spawn(async move {
                         // Clients may refuse the certificate.
                         let Ok(stream) = acceptor.accept(stream).await else {

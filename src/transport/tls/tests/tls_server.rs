@@ -38,7 +38,8 @@ impl TlsServer {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let url = format!("https://{}/token", listener.local_addr().unwrap());
         let requests = Arc::new(Mutex::new(Vec::new()));
-        let (config, received) = (config(versions), Arc::clone(&requests));
+        let config = config(versions);
+        let received = Arc::clone(&requests);
         std::thread::spawn(move || {
             while let Ok((stream, _)) = listener.accept() {
                 serve(stream, &config, body, &received);

@@ -59,7 +59,8 @@ fn apply(form: &mut Form, edit: &Edit) -> Option<Change> {
 
 /// Everything a form shows.
 fn seen(form: &Form) -> Value {
-    let (items, blockers) = (form.items(), form.blockers());
+    let items = form.items();
+    let blockers = form.blockers();
     json!([form.save(), items, form.report(), form.progress(), blockers])
 }
 
@@ -111,7 +112,8 @@ proptest! {
         let list = prepare_with(&json!(trees), stale);
         let mut form = list.form(&start, &today());
         let most = 8 * (list.tree.len() + 1) * (list.tree.len() + 4);
-        let (mut steps, mut skipped) = (0, Vec::new());
+        let mut steps = 0;
+        let mut skipped = Vec::new();
         while let Some(item) = form.next() {
             let (adds, text) = &choices[steps % choices.len()];
             steps += 1;

@@ -115,7 +115,8 @@ impl Stage for Edits {
                 listed(sent.answers().iter().map(|answer| {
                     let id = answer.question_id.value().unwrap();
                     let row = answer.index.value().map(|row| format!(".{row}"));
-                    let (row, value) = (row.unwrap_or_default(), answer.value.value());
+                    let row = row.unwrap_or_default();
+                    let value = answer.value.value();
                     format!("{id}{row}={}", value.unwrap())
                 }))
             }

@@ -106,7 +106,8 @@ pub(crate) fn after_decide(planted: &str, row: &Row, read: Option<&Read>, action
             };
             let mut seen = seen.iter();
             if let Some(twin) = seen.find(|seen| candidates.first() == Some(&seen.record.id)) {
-                let (record, is_found) = (twin.record.clone(), true);
+                let record = twin.record.clone();
+                let is_found = true;
                 *event = RowEvent::Applied {
                     request,
                     record,

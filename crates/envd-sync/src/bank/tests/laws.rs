@@ -71,8 +71,10 @@ proptest! {
         is_closed in prop::bool::ANY,
         row in 0..4_i64,
     ) {
-        let (before, after) = (bank(&lists.0), bank(&lists.1));
-        let (before, after) = (before.questionnaire(), after.questionnaire());
+        let before = bank(&lists.0);
+        let after = bank(&lists.1);
+        let before = before.questionnaire();
+        let after = after.questionnaire();
         let context = on(if is_closed { "2024-11-19" } else { "2024-11-18" });
         let mut input = super::sample::input(FormType::Lpag2);
         input.answers = answers.clone().into();
@@ -114,7 +116,8 @@ proptest! {
         }
 
         // If both lists have a section, its rows are in both.
-        let (shown, shown_after) = (form.items(), moved.form.items());
+        let shown = form.items();
+        let shown_after = moved.form.items();
         for section in &shown {
             let mut same = shown_after.iter().filter(|other| other.question == section.question && other.kind == section.kind);
             let has = |row: &ItemRow| same.clone().any(|other| other.rows.iter().any(|kept| kept.index == row.index));

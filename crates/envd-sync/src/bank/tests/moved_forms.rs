@@ -9,7 +9,8 @@ use envd_sdk::model::{AnswerInput, ConsignmentInput, FormType};
 use envd_sdk::validate::{Explanation, Operation};
 
 fn moved(before: &Bank, input: &ConsignmentInput, after: &Bank, day: &str) -> MovedForm {
-    let (before, context) = (before.questionnaire(), on(day));
+    let before = before.questionnaire();
+    let context = on(day);
     let moved = MovedForm::new(before, &before.form(input, &context), after.questionnaire());
     let saved = moved.form.save();
     assert_eq!(saved.content_hash(), after.content_hash());
@@ -97,10 +98,8 @@ fn lpag2_becomes_lpag3_without_questions_23_24_and_87() {
     assert_eq!(sent.answers(), &goats.answers()[..3]);
 
     // An existing record keeps its forms.
-    let (questions, update) = (
-        list.questionnaire(),
-        on("2026-11-20").operation(Operation::Update),
-    );
+    let questions = list.questionnaire();
+    let update = on("2026-11-20").operation(Operation::Update);
     let moved = MovedForm::new(questions, &questions.form(&goats, &update), questions);
     assert!(unchanged(&moved));
 }
@@ -125,7 +124,8 @@ fn a_closed_form_is_replaced_once_and_wherever_it_stands() {
 
 #[test]
 fn rows_and_skipped_questions_stay() {
-    let (before, mut after) = (bank(&cattle(|_| ())), newer());
+    let before = bank(&cattle(|_| ()));
+    let mut after = newer();
     after[1]["childQuestions"].as_array_mut().unwrap().remove(1);
     let after = bank(&after);
     let given = input(FormType::Lpac1).answer(answer("4", Some(2), "Angus"));

@@ -69,7 +69,8 @@ pub(super) fn on(day: &str) -> Context {
 }
 
 pub(super) fn input(form: FormType) -> ConsignmentInput {
-    let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    let origin = PartyInput::new("QAZZ7777");
+    let destination = PartyInput::new("QDZZ3333");
     ConsignmentInput::new([form], origin, destination)
 }
 

@@ -88,7 +88,8 @@ impl Play {
     fn before_commit(&self, words: &[&str]) {
         let theirs = banks_at(self.store.clone(), self.clock.clone());
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        let (form, drafts) = (self.form.as_ref().map(Form::save), self.drafts.clone());
+        let form = self.form.as_ref().map(Form::save);
+        let drafts = self.drafts.clone();
         self.store.at(Moment::BeforeCommit(1), async move {
             let form = || form.as_ref().unwrap();
             match &words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
@@ -147,7 +148,8 @@ impl Play {
                 self.opened = Some(banks.open(form, &on("2026-11-21")).await?.save());
             }
             ["move", draft] => {
-                let (form, latest) = (self.drafts[draft].form().clone(), banks.latest().await?);
+                let form = self.drafts[draft].form().clone();
+                let latest = banks.latest().await?;
                 let moved = banks.open_with(form, &latest.unwrap(), &on(TODAY)).await?;
                 self.form = Some(moved.form);
             }
@@ -178,10 +180,8 @@ impl Stage for Play {
     type Error = Error;
 
     async fn start() -> Self {
-        let (store, clock) = (
-            FaultyStore::new(&MemorySync::new(), usize::MAX),
-            Clock::manual(now()),
-        );
+        let store = FaultyStore::new(&MemorySync::new(), usize::MAX);
+        let clock = Clock::manual(now());
         Self {
             banks: banks_at(store.clone(), clock.clone()),
             store,
@@ -207,7 +207,8 @@ impl Stage for Play {
     }
 
     async fn see(&mut self, words: &[&str]) -> String {
-        let (what, expected) = (words[0], words[1..].join(" "));
+        let what = words[0];
+        let expected = words[1..].join(" ");
         let latest = async || self.banks.latest().await.unwrap().unwrap();
         let since = |at: &Timestamp| {
             let days = at

@@ -325,7 +325,8 @@ fn load_of(row: &Row) -> Seen {
 
 /// A list that started now, with the records that the word describes.
 fn read_list(word: &str, row: &Row) -> Read {
-    let (mut listing, mut ours) = (listing(3), load_of(row));
+    let mut listing = listing(3);
+    let mut ours = load_of(row);
     let mut other = ours.clone();
     other.record.id = "c3".to_owned();
     let mut others = Vec::new();

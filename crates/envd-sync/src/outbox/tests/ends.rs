@@ -329,7 +329,8 @@ async fn a_declaration_that_was_pruned_meanwhile_stays_pruned() {
         let store = farm.faulty(usize::MAX);
         let outbox = farm.outbox_on(store.clone());
         let written = outbox.save(load(24)).await.unwrap();
-        let (other, commits) = (farm.outbox(), store.commits());
+        let other = farm.outbox();
+        let commits = store.commits();
         let was_pruned = store.asking(Moment::BeforeCommit(number), async move {
             other.prune("2030-01-01T00:00:00Z").await.unwrap() > 0
         });

@@ -270,7 +270,8 @@ pub(super) fn signed(head: u32) -> ConsignmentInput {
 
 /// A declaration for another day.
 pub(super) fn other_load(head: u32) -> ConsignmentInput {
-    let (from, to) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    let from = PartyInput::new("QAZZ7777");
+    let to = PartyInput::new("QDZZ3333");
     ConsignmentInput::new([FormType::Lpac1], from, to)
         .movement("2027-01-15", "05:15")
         .answer(AnswerInput::new("3", head.to_string()).row(0))

@@ -85,7 +85,8 @@ async fn a_store_of_format_6_opens_and_goes_on_in_memory() {
 #[cfg(feature = "sqlite")]
 #[tokio::test]
 async fn a_store_of_format_6_opens_and_goes_on_in_sqlite() {
-    let (farm, folder) = (Farm::start().await, equipment::TestFolder::new());
+    let farm = Farm::start().await;
+    let folder = equipment::TestFolder::new();
     let store = crate::store::SqliteSync::open(folder.path().join("farm.db")).unwrap();
     opens_and_continues(&farm, store).await;
 }

@@ -91,7 +91,8 @@ async fn debug_output_and_errors_never_contain_the_text() {
 async fn next_state_skips_changes_that_leave_the_state() {
     let farm = Farm::start().await;
     let outbox = farm.outbox();
-    let (mut all, mut states) = (outbox.events(), outbox.events());
+    let mut all = outbox.events();
+    let mut states = outbox.events();
     let id = outbox.save(load(10)).await.unwrap().id;
     // A change that leaves the state.
     outbox.edit(id, load(11)).await.unwrap();

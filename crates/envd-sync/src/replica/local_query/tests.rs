@@ -115,7 +115,8 @@ async fn a_position_survives_records_that_come_and_go() {
             .order(order)
             .page_size(2);
         let first = query.list().await.unwrap();
-        let (before, next) = (&first.records, first.next.unwrap());
+        let before = &first.records;
+        let next = first.next.unwrap();
         // Remove the last record of the page, and add a record on either side of it.
         let removed = before[1].id().unwrap();
         let batch = Batch {

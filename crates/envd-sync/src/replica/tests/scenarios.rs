@@ -71,7 +71,8 @@ struct Play {
 
 impl Play {
     fn with(count: &str, order: &[&str]) -> Self {
-        let (site, memory) = (Site::with(count.parse().unwrap()), MemorySync::new());
+        let site = Site::with(count.parse().unwrap());
+        let memory = MemorySync::new();
         site.lock().list.order = match order {
             ["by", "id"] => ListOrder::Id,
             ["earliest", "first"] => ListOrder::EarliestUpdateFirst,
@@ -141,7 +142,8 @@ impl Play {
 
     /// Schedules steps, joined by `and`, to run before a commit.
     fn before_commit(&self, nth: &str, steps: String) {
-        let (records, other) = (self.site.shared(), self.site.replica(self.memory.clone()));
+        let records = self.site.shared();
+        let other = self.site.replica(self.memory.clone());
         let happens = async move {
             for step in steps.split(" and ") {
                 match &step.split(' ').collect::<Vec<_>>()[..] {
@@ -180,7 +182,8 @@ impl Play {
             }
             ["before", "commit", nth, ref steps @ ..] => self.before_commit(nth, steps.join(" ")),
             ["before", number, ref edit @ ..] => {
-                let (number, edit) = (number.trim_end_matches(':'), edit.join(" "));
+                let number = number.trim_end_matches(':');
+                let edit = edit.join(" ");
                 let edit = move |records: &mut Records| {
                     edit_by(records, &edit.split(' ').collect::<Vec<_>>());
                 };
@@ -238,7 +241,8 @@ impl Stage for Play {
     }
 
     async fn see(&mut self, words: &[&str]) -> String {
-        let (what, expected) = (words[0], words[1..].join(" "));
+        let what = words[0];
+        let expected = words[1..].join(" ");
         let is_number = expected.parse::<usize>().is_ok();
         let reads = || self.requests.iter().filter(|it| it.0 == "Consignment");
         let since = |nth: usize| (self.counts()[nth] - self.before[nth]).to_string();

@@ -9,7 +9,8 @@ use crate::store::MemorySync;
 /// Holds: one store keeps accounts apart.
 #[tokio::test]
 async fn one_store_keeps_accounts_apart() {
-    let (site, store) = (Site::with(3), MemorySync::new());
+    let site = Site::with(3);
+    let store = MemorySync::new();
     let one = site.replica(store.clone());
     one.sync().await.unwrap();
     site.lock().save("r004", |_| {});

@@ -55,7 +55,8 @@ fn orders() -> impl Iterator<Item = (ListOrder, bool)> {
 async fn a_busy_account_is_read_in_full_once_a_day_and_otherwise_by_a_few_requests() {
     for (order, by_position) in orders() {
         let case = format!("{order:?} {by_position}");
-        let (site, store) = (Site::with(100), MemorySync::new());
+        let site = Site::with(100);
+        let store = MemorySync::new();
         site.lock().list.order = order;
         site.lock().list.by_position = by_position;
         let replica = site.replica(store.clone()).page_size(10);
@@ -90,7 +91,8 @@ async fn a_busy_account_of_a_service_that_compares_another_date_is_read_in_full(
     for compared in [Compared::Created, Compared::Moved] {
         for (order, by_position) in orders() {
             let case = format!("{compared:?} {order:?} {by_position}");
-            let (site, store) = (Site::with(60), MemorySync::new());
+            let site = Site::with(60);
+            let store = MemorySync::new();
             site.lock().list.compared = compared;
             site.lock().list.order = order;
             site.lock().list.by_position = by_position;

@@ -60,7 +60,8 @@ fn memory(words: &str) -> (State, Arc<()>) {
             let words: Vec<&str> = words.split(' ').collect();
             match words[..] {
                 ["marked", "for", seconds, "s"] => {
-                    let (version, since) = (Version::new(7), NOW.saturating_sub(secs(seconds)));
+                    let version = Version::new(7);
+                    let since = NOW.saturating_sub(secs(seconds));
                     state.trials.foreign_mark = Some(ForeignMark { version, since });
                 }
                 ["renewed", seconds, "s", "ago"] => {

@@ -92,8 +92,10 @@ impl Play {
     /// Scripts the next reply of the token endpoint: the issued tokens with changes, or a status, a body and headers.
     fn script(&mut self, words: &[&str]) {
         let (words, repeated) = times(words);
-        let (mut is_held, mut rotates) = (false, words[0] == "issues");
-        let (mut text, mut fields) = (String::new(), Vec::new());
+        let mut is_held = false;
+        let mut rotates = words[0] == "issues";
+        let mut text = String::new();
+        let mut fields = Vec::new();
         for word in &words[1..] {
             match word.split_once('=') {
                 Some(("claim.exp", time)) => {
@@ -209,7 +211,8 @@ impl Play {
     }
 
     async fn see_world(&mut self, words: &[&str]) -> Option<String> {
-        let (bench, expected) = (self.bench.clone(), words[1..].join(" "));
+        let bench = self.bench.clone();
+        let expected = words[1..].join(" ");
         #[expect(clippy::cast_precision_loss, reason = "a small number")]
         let count = |number: usize| measured(number as f64, "", &expected);
         let record = bench.store.load(KEY).await.unwrap();

@@ -223,7 +223,8 @@ async fn work(manager: TokenManager, bench: Bench, words: String) -> Outcomes {
 impl Process {
     pub(super) fn new(bench: &Bench, options: &[&str]) -> Self {
         let faults = Arc::new(Faults::default());
-        let (meet, world) = (faults.clone(), bench.clone());
+        let meet = faults.clone();
+        let world = bench.clone();
         let mut store = HookedStore::new(&bench.store, move |call| meet.meet(&world, call));
         let options = options
             .iter()
@@ -438,7 +439,8 @@ impl Process {
     }
 
     pub(super) async fn see(&mut self, bench: &Bench, words: &[&str]) -> String {
-        let (what, expected) = (words[0], words[1..].join(" "));
+        let what = words[0];
+        let expected = words[1..].join(" ");
         let now = bench.clock.now();
         // Part of a long text.
         let part = |text: String| {

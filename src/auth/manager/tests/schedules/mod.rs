@@ -134,7 +134,9 @@ impl Schedule {
 
     fn start(&mut self) {
         self.started += 1;
-        let (number, world, clock) = (self.started, self.world.clone(), self.clock.clone());
+        let number = self.started;
+        let world = self.world.clone();
+        let clock = self.clock.clone();
         let http = HttpOptions::default().in_process(InProcess::new(move |request| {
             answer(world.clone(), clock.clone(), number, request)
         }));
@@ -222,7 +224,8 @@ impl Schedule {
                 let time = Duration::from_secs(self.random.u64(1..=longest));
                 let process = &mut self.processes[at];
                 process.suspended_until = self.clock.monotonic() + time;
-                let (number, until) = (process.number, process.suspended_until);
+                let number = process.number;
+                let until = process.suspended_until;
                 note(|| format!("process {number} is suspended until {until:?}"));
             }
             10..16 => {

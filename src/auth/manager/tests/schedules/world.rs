@@ -82,7 +82,8 @@ impl World {
             let has_current = self.stored.contains(&self.current) && self.record.is_some();
             // A logout ends the session anyway, and does not wait for a reply.
             if (self.holder.is_some() || has_current) && !self.is_logging_out {
-                let (holder, current) = (self.holder, self.current);
+                let holder = self.holder;
+                let current = self.current;
                 self.broken = Some(format!(
                     "rt-{sent} is sent while process {holder:?} or the store has rt-{current}"
                 ));
@@ -168,7 +169,8 @@ impl TokenStore for Access {
             world.writes += 1;
             let version = Version::new(world.writes);
             world.record = Some(Versioned::new(version, new.clone()));
-            let (generation, mark) = (new.tokens().generation(), &new.refresh_mark);
+            let generation = new.tokens().generation();
+            let mark = &new.refresh_mark;
             note(|| format!("{version:?}: {generation}, mark {mark:?}"));
             world.stored.insert(generation);
             Some(version)
@@ -254,7 +256,8 @@ pub(super) async fn answer(
     }
     let sent = form["refresh_token"].trim_start_matches("rt-");
     let sent: u64 = sent.parse().unwrap();
-    let (asked_at, sent_at) = (clock.now(), clock.monotonic());
+    let asked_at = clock.now();
+    let sent_at = clock.monotonic();
     let (fate, back) = {
         let mut world = lock(&world);
         let faults = world.request_faults;

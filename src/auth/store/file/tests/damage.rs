@@ -14,7 +14,8 @@ const NEWER: &str = "{\"form\":2,\"all\":\"other\"}";
 /// Checks that every way to change the file leaves it unchanged and fails with this kind.
 async fn assert_blocks_changes(text: &[u8], kind: StoreErrorKind) {
     let folder = Folder::with(text);
-    let (store, version) = (folder.store(), Version::new(1));
+    let store = folder.store();
+    let version = Version::new(1);
     let record = record(1);
     let kinds = [
         self::kind(store.load("sam").await),

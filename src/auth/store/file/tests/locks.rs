@@ -36,7 +36,8 @@ async fn a_swap_that_has_begun_completes_when_its_caller_is_cancelled() {
     let version = put(&folder.store(), "sam", 1).await.version;
     let begun = Arc::new(Semaphore::new(0));
     let (go, gone) = mpsc::channel::<()>();
-    let (gone, signal) = (Mutex::new(gone), begun.clone());
+    let gone = Mutex::new(gone);
+    let signal = begun.clone();
     let mut store = folder.store();
     store.faults = WriteFaults::new(move |point| {
         if point == WriteStep::Begin {

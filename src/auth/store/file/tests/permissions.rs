@@ -114,7 +114,8 @@ async fn a_linked_directory_leads_to_the_same_file_and_the_same_lock() {
     set_mode(&folder.path().join("real"), 0o700);
     symlink(folder.path().join("real"), folder.path().join("link")).unwrap();
     let at = |directory: &str| FileStore::new(folder.path().join(directory).join("tokens.json"));
-    let (real, link) = (at("real"), at("link"));
+    let real = at("real");
+    let link = at("link");
     put(&link, "sam", 1).await;
     assert_eq!(generation(&real, "sam").await, Some(1));
     let _held = real.lock("sam", Duration::ZERO).await.unwrap();

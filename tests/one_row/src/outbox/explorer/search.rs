@@ -56,7 +56,8 @@ pub(super) fn explore(
 ) -> Found {
     let first = World::after_all(planted, &scope.first);
     let mut found = Found::default();
-    let (mut known, fine) = (HashSet::from([first.key()]), Mutex::new(HashSet::new()));
+    let mut known = HashSet::from([first.key()]);
+    let fine = Mutex::new(HashSet::new());
     let mut parents: Vec<Option<Parent>> = vec![None];
     let mut level = vec![Node {
         number: 0,

@@ -263,7 +263,8 @@ impl World {
 
     /// Reads the complete list, as in `observe.rs`.
     pub(super) fn read_list(&mut self, list: List) -> Listing {
-        let (number, begun) = (self.version, self.now);
+        let number = self.version;
+        let begun = self.now;
         let left_out = self.left_out(list);
         let there = (0..self.service.records.len()).filter(|at| self.service.is_there(*at));
         for at in there.filter(|at| Some(*at) != left_out).collect::<Vec<_>>() {
@@ -548,7 +549,8 @@ impl World {
         if self.planted.is_empty() {
             return self.judged(row.id, |when| decide(&tried, read, when));
         }
-        let (mut sabotaged, mut read) = (tried.into_owned(), read.cloned());
+        let mut sabotaged = tried.into_owned();
+        let mut read = read.cloned();
         let mut open = self.expecting(row.id);
         planted::before_decide(self.planted, &mut sabotaged, &mut read, &mut open, self.now);
         let mut action = self.judged(row.id, |when| {

@@ -209,7 +209,8 @@ impl World {
     fn decided(&self, store: usize, row: &Row, read: Option<&Read>, now: u64) -> Action {
         let store = &self.stores[store];
         let mut open = open(store, row.id);
-        let (mut sabotaged, mut read) = (row.clone(), read.cloned());
+        let mut sabotaged = row.clone();
+        let mut read = read.cloned();
         planted::before_decide(self.planted, &mut sabotaged, &mut read, &mut open, now);
         let when = circumstances(now, store, &open);
         let mut action = decide(&sabotaged, read.as_ref(), &when);
@@ -429,7 +430,8 @@ impl World {
             13
         };
         note(|| format!("departs {:?}: fate {fate}", flight.request));
-        let (mut reply, mut pause) = (Heard::Unclear, None);
+        let mut reply = Heard::Unclear;
+        let mut pause = None;
         match fate {
             0 => reply = Heard::NotSent { wait: 60 },
             1 => {

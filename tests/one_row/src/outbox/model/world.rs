@@ -43,7 +43,8 @@ impl World {
         let mut random = Rng::with_seed(seed);
         let habits = habits(&mut random);
         let mut of_100 = |part| chance(&mut random, part);
-        let (never_answers_changes, never_answers_reads) = (of_100(5), of_100(3));
+        let never_answers_changes = of_100(5);
+        let never_answers_reads = of_100(3);
         let has_lag = of_100(20);
         let service = Service {
             now: START,

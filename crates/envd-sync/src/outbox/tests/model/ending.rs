@@ -62,7 +62,8 @@ impl Schedule {
 
     async fn send_undisturbed(&mut self) {
         for at in 0..self.processes.len() {
-            let (number, outbox) = (self.processes[at].number, self.processes[at].outbox.clone());
+            let number = self.processes[at].number;
+            let outbox = self.processes[at].outbox.clone();
             let at_once = self.random.bool();
             self.spawn(number, false, async move {
                 if at_once {

@@ -153,7 +153,8 @@ fn leaves(value: &Value) -> Leaves {
 }
 
 fn agreement(service: &Service, text: &Text, record: &Value) -> Agreement {
-    let (text, mut read) = (leaves(&text.value()), leaves(record));
+    let text = leaves(&text.value());
+    let mut read = leaves(record);
     read.remove("/status");
     // Fields that the service fills in have no author.
     if service.habits.fills && !text.contains_key("/destination/name") {
@@ -331,7 +332,8 @@ impl Laws {
         row: &Row,
         request: &ChangeRequest,
     ) -> Flight {
-        let (store, id) = (commit.store, row.id);
+        let store = commit.store;
+        let id = row.id;
         if let ChangeRequest::Create(text) = request {
             self.check_creation(service, commit, row, text);
         }
@@ -394,7 +396,8 @@ impl Laws {
     }
 
     fn check_creation(&mut self, service: &Service, commit: &Commit<'_>, row: &Row, text: &Text) {
-        let (store, id) = (commit.store, row.id);
+        let store = commit.store;
+        let id = row.id;
         let doings = self.of(store, id).clone();
         let looks = |since: u64| {
             let since = |look: &&(usize, u64, u64)| look.0 == store && look.1 > since;
@@ -494,7 +497,8 @@ impl Laws {
         row: &Row,
         read: &ServiceRecord,
     ) {
-        let (kept, doings) = (&service.records[&read.id], &self.doings[&key]);
+        let kept = &service.records[&read.id];
+        let doings = &self.doings[&key];
         let is_own = |version: &Version| version.author == Author::Row(row.id);
         let versions = &kept.versions[..=self.version(service, read)];
         // A lost change may arrive later and overwrite a newer one.
@@ -523,7 +527,8 @@ impl Laws {
         let now = row.history.last().map_or(now, |last| last.at);
         let doings = self.of(key.0, key.1);
         doings.record = row.record.clone().or(doings.record.take());
-        let (first, since) = (doings.doubt.map(|(first, _)| first), doings.unclear_since);
+        let first = doings.doubt.map(|(first, _)| first);
+        let since = doings.unclear_since;
         for event in events {
             match *event {
                 "doubt" => doings.doubt = Some((first.unwrap_or(now), begun)),
@@ -745,7 +750,8 @@ pub(super) fn carry_out(service: &mut Service, flight: &Flight) -> Outcome {
         )
     });
     check_change(service, flight);
-    let (request, author) = (&flight.request, Author::Row(flight.row));
+    let request = &flight.request;
+    let author = Author::Row(flight.row);
     let before = request
         .record()
         .and_then(|id| service.records.get(id))
@@ -763,7 +769,9 @@ pub(super) fn carry_out(service: &mut Service, flight: &Flight) -> Outcome {
 
 /// Checks that a request changes only a draft that was read, and submits only our own record.
 fn check_change(service: &Service, flight: &Flight) {
-    let (row, request, doings) = (flight.row, &flight.request, &flight.doings);
+    let row = flight.row;
+    let request = &flight.request;
+    let doings = &flight.doings;
     let records = &service.records;
     let Some((id, kept)) = request.record().and_then(|id| records.get_key_value(id)) else {
         return;
@@ -793,7 +801,9 @@ fn check_change(service: &Service, flight: &Flight) {
 
 /// Checks that a request loses no value of another user, given the record before and after it.
 fn check_loss(before: &Record, after: &Record, flight: &Flight, service: &Service) {
-    let (row, request, doings) = (flight.row, &flight.request, &flight.doings);
+    let row = flight.row;
+    let request = &flight.request;
+    let doings = &flight.doings;
     let id = request.record().unwrap_or_default();
     let versions = before.versions.iter();
     let versions: Vec<_> = versions.map(|version| leaves(&version.value)).collect();

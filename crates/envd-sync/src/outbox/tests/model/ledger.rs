@@ -84,7 +84,8 @@ impl Ledger {
         copy: BTreeSet<String>,
         service: &Service,
     ) {
-        let (id, last) = (row.id, row.history.last());
+        let id = row.id;
+        let last = row.history.last();
         let last = last.map_or("", |last| last.event.as_str());
         if self.laws.rows.get(&(0, id)) == Some(row) {
             return;
@@ -144,7 +145,8 @@ impl Ledger {
         doings.reads.clear();
         let mark = doings.mark.take();
         let (flight, limit) = mark.unwrap_or_else(|| panic!("{operation} is sent without a mark"));
-        let (row, request) = (flight.row, &flight.request);
+        let row = flight.row;
+        let request = &flight.request;
         let until = limit.map(|limit| UNIX_EPOCH + Duration::from_secs(limit.at));
         let is_in_time = until.is_none_or(|until| now <= until);
         assert!(is_in_time, "row {row} is sent after its limit");

@@ -57,9 +57,11 @@ pub(super) enum Fate {
 
 /// The network of one process.
 pub(super) fn network(world: &Shared, process: usize, clock: &Clock) -> InProcess {
-    let (world, clock) = (Arc::clone(world), clock.clone());
+    let world = Arc::clone(world);
+    let clock = clock.clone();
     InProcess::new(move |request| {
-        let (world, clock) = (Arc::clone(&world), clock.clone());
+        let world = Arc::clone(&world);
+        let clock = clock.clone();
         async move {
             let body: Value = serde_json::from_slice(request.body()).unwrap();
             send(world, process, clock, body).await

@@ -150,7 +150,8 @@ impl ProcessStore {
             let Some(text) = text.clone().filter(|_| is_row) else {
                 continue;
             };
-            let (name, version) = (name.clone(), 1);
+            let name = name.clone();
+            let version = 1;
             let document = Document {
                 name,
                 version,
@@ -164,7 +165,8 @@ impl ProcessStore {
             let copied = self.store.rows(ACCOUNT, &ids).await.unwrap();
             let copied = copied.into_iter().map(|row| row.id).collect();
             let world = &mut *self.world.lock().unwrap();
-            let (ledger, service) = (&mut world.ledger, &world.service);
+            let ledger = &mut world.ledger;
+            let service = &world.service;
             ledger.written(self.number, &row, copied, service);
         }
     }

@@ -169,7 +169,9 @@ impl Schedule {
         }
         let world = Arc::clone(&self.world);
         let process = self.any_process();
-        let (number, outbox, now) = (process.number, process.outbox.clone(), process.clock.now());
+        let number = process.number;
+        let outbox = process.outbox.clone();
+        let now = process.clock.now();
         note(|| format!("{number}: the person does something"));
         self.spawn(number, true, act(outbox, world, now));
     }
@@ -184,7 +186,8 @@ impl Schedule {
         let process = self.any_process();
         process.store.interrupt(at_commit);
         note(|| format!("{} sends, {at_commit:?}", process.number));
-        let (number, outbox) = (process.number, process.outbox.clone());
+        let number = process.number;
+        let outbox = process.outbox.clone();
         self.spawn(number, false, async move {
             if let Err(error) = outbox.send().await {
                 assert!(error.kind() == ErrorKind::Store, "{error:?}");
@@ -194,11 +197,9 @@ impl Schedule {
 
     /// Syncs another replica on the same store.
     fn sync(&mut self) {
-        let (world, settings, store) = (
-            Arc::clone(&self.world),
-            self.settings,
-            Arc::clone(&self.store),
-        );
+        let world = Arc::clone(&self.world);
+        let settings = self.settings;
+        let store = Arc::clone(&self.store);
         let process = self.any_process();
         let clock = process.clock.clone();
         let number = process.number;
@@ -212,7 +213,8 @@ impl Schedule {
 
     fn prune(&mut self) {
         let process = self.any_process();
-        let (number, outbox) = (process.number, process.outbox.clone());
+        let number = process.number;
+        let outbox = process.outbox.clone();
         let before = process.clock.now();
         self.spawn(number, true, async move {
             let _ = outbox.prune(before).await;
@@ -266,7 +268,10 @@ impl Schedule {
 
     /// Polls programs in random order. If all of them wait, time passes.
     pub(super) async fn poll(&mut self, polls: usize) {
-        let (mut quiet, mut step, mut waited, mut events) = (0, 1, 0, 0);
+        let mut quiet = 0;
+        let mut step = 1;
+        let mut waited = 0;
+        let mut events = 0;
         for _ in 0..polls {
             if self.programs.is_empty() {
                 return;

@@ -16,7 +16,9 @@ pub(super) async fn act(mut outbox: Outbox, world: Shared, now: SystemTime) {
     let now = now.duration_since(UNIX_EPOCH).unwrap().as_secs();
     let (about, event, record) = {
         let world = &mut *world.lock().unwrap();
-        let (random, ledger, service) = (&mut world.random, &mut world.ledger, &world.service);
+        let random = &mut world.random;
+        let ledger = &mut world.ledger;
+        let service = &world.service;
         let Some((about, event)) = next_act(random, service, &ledger.known(), now, seen) else {
             return;
         };

@@ -211,7 +211,8 @@ impl Play {
         if is_of_record && !self.seen.contains_key(record) {
             self.look(record).await;
         }
-        let (base, edit) = (|| &self.seen[record], || self.text(&rest[1..]));
+        let base = || &self.seen[record];
+        let edit = || self.text(&rest[1..]);
         let written = match what {
             "save" => outbox.save(self.text(rest)).await,
             "submit" => outbox.submit(self.text(rest)).await,

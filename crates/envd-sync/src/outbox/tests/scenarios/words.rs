@@ -98,14 +98,14 @@ impl Play {
 
     /// The actual result, in the words of the expected one.
     pub(super) async fn seen_as(&self, words: &[&str]) -> String {
-        let (farm, report, what) = (&self.farm, &self.report, words[0]);
+        let farm = &self.farm;
+        let report = &self.report;
+        let what = words[0];
         let since = |nth: usize| self.counts()[nth] - self.before[nth];
         let count = |number: usize| format!("{what} {number}");
         let told = |number: u64| format!("{what} {number}");
-        let (stopped, next) = (
-            report.stopped_by.as_deref(),
-            self.next.map(|next| next.as_secs_f64()),
-        );
+        let stopped = report.stopped_by.as_deref();
+        let next = self.next.map(|next| next.as_secs_f64());
         match *words {
             ["there", ..] => format!("there {}", listed(farm.loads())),
             ["sent", ..] => {
@@ -131,7 +131,8 @@ impl Play {
             ["late-duplicates", _] => told(report.late_duplicates),
             [record, "has", field] => {
                 let path = field.split_once('=').unwrap().0;
-                let (mut is, mut wanted) = (self.record(record), self.record(record));
+                let mut is = self.record(record);
+                let mut wanted = self.record(record);
                 set(&mut wanted, field);
                 let is = at(&mut is, path).take();
                 let text = is.as_str().unwrap_or("null").replace(' ', "~");

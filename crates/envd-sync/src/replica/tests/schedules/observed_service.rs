@@ -193,7 +193,8 @@ impl ObservedService {
         };
         self.is_walking = true;
         if is_full && is_first {
-            let (begun, total) = (self.events, page.total.clone());
+            let begun = self.events;
+            let total = page.total.clone();
             self.walk = FullWalk {
                 begun,
                 total,

@@ -141,7 +141,9 @@ impl Program {
     }
 
     async fn write(&self, account: &str, batch: &Batch) -> Answered {
-        let (store, account, batch) = (self.clone(), account.to_owned(), batch.clone());
+        let store = self.clone();
+        let account = account.to_owned();
+        let batch = batch.clone();
         let writes = tokio::spawn(async move {
             let _writing = store.writing.lock().await;
             let is_written = store.inner.commit(&account, &batch).await?;
@@ -157,7 +159,8 @@ impl Program {
         let mut history = self.history();
         history.commits += 1;
         for change in &batch.changes {
-            let (sequence, last) = (change.sequence, history.last_sequence);
+            let sequence = change.sequence;
+            let last = history.last_sequence;
             assert!(sequence > last, "the change {sequence} comes after {last}");
             history.last_sequence = sequence;
         }

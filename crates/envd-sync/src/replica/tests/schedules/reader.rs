@@ -41,7 +41,8 @@ impl Reader {
         chunk: usize,
     ) -> Result<(), Error> {
         let mut feed = replica.changes(self.name).in_chunks(chunk);
-        let (mut last, mut first) = (None, None);
+        let mut last = None;
+        let mut first = None;
         for number in 1..=most {
             let Some(change) = feed.next().await? else {
                 break;
@@ -67,7 +68,8 @@ impl Reader {
 
     /// `last`: the previous change in this run.
     fn hear(&mut self, change: &Change, last: Option<u64>) {
-        let (name, sequence) = (self.name, change.sequence);
+        let name = self.name;
+        let sequence = change.sequence;
         // Acknowledged changes are not repeated, and no other change is skipped.
         assert!(
             sequence > last.unwrap_or(self.acknowledged),

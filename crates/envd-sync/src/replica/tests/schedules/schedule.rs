@@ -316,7 +316,8 @@ impl<'a> Schedule<'a> {
     }
 
     async fn read(&mut self, name: &'static str) {
-        let (mut interruption, chunk) = (self.interruption(), self.random.usize(1..6));
+        let mut interruption = self.interruption();
+        let chunk = self.random.usize(1..6);
         let most = self.random.usize(..12);
         let each = [None, Some(1), Some(3), Some(6)][self.random.usize(..4)];
         let index = self.readers.iter().position(|reader| reader.name == name);
@@ -467,10 +468,8 @@ fn listing(random: &mut fastrand::Rng) -> Listing {
     ];
     let totals = [Total::Null, Total::Fixed(3), Total::TooMany(2)];
     let compared = compared.get(random.usize(..9)).copied();
-    let (order, total) = (
-        orders[random.usize(..4)],
-        totals.get(random.usize(..6)).copied(),
-    );
+    let order = orders[random.usize(..4)];
+    let total = totals.get(random.usize(..6)).copied();
     let mut list = Listing::default();
     list.compared = compared.unwrap_or(Compared::Updated);
     (list.order, list.total) = (order, total.unwrap_or(Total::Exact));

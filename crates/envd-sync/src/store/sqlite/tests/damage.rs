@@ -90,7 +90,8 @@ async fn a_truncated_file_is_unreadable_and_left_as_it_is() {
     let folder = Folder::new();
     let whole = filled(&folder).await;
     // SQLite treats a file of zero or one byte as a new one.
-    let (half, all_but_a_page) = (whole.len() / 2, whole.len() - 4_096);
+    let half = whole.len() / 2;
+    let all_but_a_page = whole.len() - 4_096;
     for length in [2, 50, 99, 512, 4_096, 5_000, half, all_but_a_page] {
         folder.write(&whole[..length]);
         let error = use_it(&folder).await.unwrap_err();

@@ -12,7 +12,8 @@ async fn a_file_of_the_first_form_opens_with_all_that_is_in_it() {
     let store = folder.store();
     let found = rows(&store).await;
     let shown = found.iter().map(|row| {
-        let (status, at) = (&row.keys.status, &row.keys.updated_at);
+        let status = &row.keys.status;
+        let at = &row.keys.updated_at;
         format!(
             "{} {} {} {status:?} {at:?}",
             row.id, row.payload, row.generation

@@ -79,7 +79,8 @@ fn opening_is_tried_again_for_less_than_a_second_while_access_is_denied() {
         (StoreErrorKind::Denied, 9, 7),
         (StoreErrorKind::Unreadable, 1, 1),
     ] {
-        let (waited, tried) = (Cell::new(Duration::ZERO), Cell::new(0));
+        let waited = Cell::new(Duration::ZERO);
+        let tried = Cell::new(0);
         let done = while_held(
             |pause| waited.set(waited.get() + pause),
             || {
