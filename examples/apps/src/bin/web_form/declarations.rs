@@ -1,0 +1,246 @@
+//! The calls of the SDK: [`Banks`] keeps the questions and the drafts, the [`Outbox`] sends, the [`Register`] knows the properties.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use envd_sdk::RetryPolicy;
+use envd_sdk::model::{ConsignmentInput, Day, Jurisdiction, Pic, Property, UserDetails};
+use envd_sdk::register::Register;
+use envd_sdk::validate::{Context, Form, Questionnaire};
+use envd_sync::bank::{Bank, DraftError, LocalDraft};
+use envd_sync::outbox::{Declaration, DeclarationState, Outbox, Wanted};
+use envd_sync::store::SqliteSync;
+use envd_sync::{Banks, Error, Replica, Result};
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+
+use super::cli::Failure;
+use super::settings::Settings;
+
+/// How long a page waits for the service. What takes longer is shown as waiting, and goes on.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The most drafts that are kept at a time.
+pub(crate) const MOST_DRAFTS: usize = 500;
+
+pub(crate) struct Declarations {
+    settings: Settings,
+    user: UserDetails,
+    banks: Banks,
+    pub(crate) outbox: Outbox,
+    register: Register,
+    properties: Mutex<BTreeMap<Pic, Option<Property>>>,
+}
+
+/// A draft that is opened, with the list of questions that it was begun with.
+pub(crate) struct Open {
+    pub(crate) draft: LocalDraft,
+    pub(crate) form: Form,
+    pub(crate) questions: Questionnaire,
+}
+
+impl Declarations {
+    /// Everything is in the file `store`. From now on the outbox sends what is due.
+    pub(crate) async fn start(store: &Path) -> Result<Self, Failure> {
+        let settings = Settings::read().await?;
+        let (client, _) = settings.log_in().await?;
+        // The outbox repeats requests. A page that only reads says that there is no answer.
+        let client = client.retry(RetryPolicy::none()).build()?;
+        let user = client.registered_user().await?.value;
+        let account = client.account(Settings::account_id(&user)?);
+        let store = SqliteSync::open(store)?;
+        let banks = Banks::new(&account, store.clone());
+        banks.refresh().await?;
+        let outbox = Outbox::new(&Replica::new(&account, store));
+        tokio::spawn(outbox.run().into_future());
+        let declarations = Self {
+            register: settings.register()?.build()?,
+            settings,
+            user,
+            banks,
+            outbox,
+            properties: Mutex::default(),
+        };
+        // The program may have been killed between a submit and this.
+        for draft in declarations.drafts().await? {
+            let sent = declarations.sent(draft.name()).await?;
+            if sent.is_some_and(|sent| is_submitted(&sent)) {
+                declarations.remove(draft.name()).await?;
+            }
+        }
+        Ok(declarations)
+    }
+
+    pub(crate) fn today(&self) -> Day {
+        Day::today_in(Jurisdiction::Qld, self.settings.clock().now())
+    }
+
+    fn context(&self) -> Context {
+        // The PIC of the account is left to the service, so that its refusal can be seen.
+        Context::of(&self.user, self.outbox.account(), self.today()).advice(true)
+    }
+
+    /// The newest list of questions.
+    pub(crate) async fn bank(&self) -> Result<Bank> {
+        match self.banks.latest().await? {
+            Some(bank) => Ok(bank),
+            None => Ok(self.banks.refresh().await?.bank),
+        }
+    }
+
+    /// A form with the newest list of questions.
+    pub(crate) async fn form(&self, input: &ConsignmentInput) -> Result<Form> {
+        Ok(self.bank().await?.questionnaire().form(input, &self.context()))
+    }
+
+    pub(crate) async fn drafts(&self) -> Result<Vec<LocalDraft>> {
+        self.banks.drafts().await
+    }
+
+    /// Begins a draft. A second call with its id changes nothing.
+    pub(crate) async fn begin(&self, id: &str, input: &ConsignmentInput) -> Result<()> {
+        let form = self.form(input).await?;
+        match self.banks.create_draft(id, &form.save()).await {
+            Err(Error::Draft(DraftError::NameTaken)) => Ok(()),
+            begun => begun.map(drop),
+        }
+    }
+
+    pub(crate) async fn open(&self, id: &str) -> Result<Option<Open>> {
+        let Some(draft) = self.banks.draft(id).await? else {
+            return Ok(None);
+        };
+        let form = self
+            .banks
+            .open(draft.form().clone(), &self.context())
+            .await?;
+        let bank = self.banks.bank(draft.form().content_hash()).await?;
+        Ok(bank.map(|bank| Open {
+            draft,
+            form,
+            questions: bank.questionnaire().clone(),
+        }))
+    }
+
+    /// Writes a draft, unless it was written since it was read: then the caller reads it again.
+    pub(crate) async fn keep(&self, draft: &LocalDraft, form: &Form) -> Result<Option<LocalDraft>> {
+        match self.banks.update_draft(draft, &form.save()).await {
+            Err(Error::Draft(DraftError::Changed)) => Ok(None),
+            kept => kept.map(Some),
+        }
+    }
+
+    pub(crate) async fn remove(&self, id: &str) -> Result<()> {
+        let Some(draft) = self.banks.draft(id).await? else {
+            return Ok(());
+        };
+        match self.banks.remove_draft(&draft).await {
+            Err(Error::Draft(DraftError::Changed)) => Ok(()),
+            removed => removed,
+        }
+    }
+
+    /// Submits a declaration under the id of its draft, which is its key: however often this is called, and whenever the program
+    /// is killed, there is one declaration. Waits a moment for the service.
+    pub(crate) async fn submit(&self, id: &str, input: ConsignmentInput) -> Result<()> {
+        let submitted = match self.sent(id).await? {
+            Some(declaration) if is_submitted(&declaration) => declaration,
+            Some(declaration) => self.outbox.edit_and_submit(declaration.id, input).await?,
+            None => self.outbox.submit(input).key(id).await?,
+        };
+        self.remove(id).await?;
+        self.wait(&submitted).await
+    }
+
+    /// What the outbox has of a draft.
+    pub(crate) async fn sent(&self, id: &str) -> Result<Option<Declaration>> {
+        self.outbox.declaration_with_key(id).await
+    }
+
+    /// Waits until the service has answered, or cannot be reached.
+    pub(crate) async fn wait(&self, declaration: &Declaration) -> Result<()> {
+        let mut events = self.outbox.events();
+        let answered = async {
+            while let Some(now) = self.outbox.declaration(declaration.id).await? {
+                if now.state.is_final() || now.reason.is_some() {
+                    break;
+                }
+                events.next().await;
+            }
+            Ok(())
+        };
+        timeout(PATIENCE, answered).await.unwrap_or(Ok(()))
+    }
+
+    /// The latest declarations of the outbox: those whose number contains `number`, or all.
+    pub(crate) async fn latest(&self, number: &str, most: usize) -> Result<Vec<Declaration>> {
+        let is_wanted = |one: &Declaration| {
+            let known = one.number.as_ref().map_or("", |number| number.as_str());
+            number.is_empty() || known.to_lowercase().contains(&number.to_lowercase())
+        };
+        let mut found = self.outbox.declarations().await?;
+        found.retain(is_wanted);
+        let mut before = None;
+        loop {
+            let page = self.outbox.history(before).await?;
+            found.extend(page.declarations.into_iter().filter(is_wanted));
+            before = page.next;
+            if before.is_none() || found.len() >= most {
+                break;
+            }
+        }
+        found.sort_by_key(|declaration| std::cmp::Reverse(declaration.id));
+        found.truncate(most);
+        Ok(found)
+    }
+
+    /// The record as the service has it; `None` if it cannot be read now.
+    pub(crate) async fn record(&self, declaration: &Declaration) -> Option<ConsignmentInput> {
+        let id = declaration.consignment.clone()?;
+        let read = timeout(PATIENCE, self.outbox.account().consignment(id));
+        let record = read.await.ok()?.ok()?.value;
+        Some(ConsignmentInput::from(&record))
+    }
+
+    /// The declaration as the service prints it.
+    pub(crate) async fn printed(&self, declaration: Declaration) -> Option<Vec<u8>> {
+        let account = self.outbox.account();
+        let record = account.consignment(declaration.consignment?).await.ok()?;
+        // The address has a token in it, so the browser does not get it.
+        let address = record.value.pdf_url?;
+        account.client().pdf(&address).await.ok()
+    }
+
+    /// What the register has for a PIC, and whether that is a warning.
+    pub(crate) async fn property(&self, pic: Pic) -> (String, bool) {
+        let mut known = self.properties.lock().await;
+        if !known.contains_key(&pic) {
+            match timeout(PATIENCE, self.register.property(&pic)).await {
+                Ok(Ok(property)) => drop(known.insert(pic.clone(), property)),
+                _ => return ("The register gave no answer about this PIC.".to_owned(), false),
+            }
+        }
+        let Some(Some(property)) = known.get(&pic) else {
+            return ("This PIC is not in the register. Check it.".to_owned(), true);
+        };
+        let parts = [&property.name, &property.town, &property.registered_state];
+        let parts: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
+        let name = parts.join(", ");
+        match &property.admin_status {
+            Some(status) if !status.is_active() => {
+                (format!("{name}. The register says that this PIC is {status}. Check it."), true)
+            }
+            _ => (name, false),
+        }
+    }
+}
+
+/// Whether a declaration is submitted, or goes as it is: it is not edited then.
+pub(crate) fn is_submitted(declaration: &Declaration) -> bool {
+    let needs_correction = matches!(
+        declaration.state,
+        DeclarationState::Refused | DeclarationState::NeedsAttention | DeclarationState::Discarded
+    );
+    declaration.wanted == Wanted::Submit && !needs_correction
+}
