@@ -9,15 +9,17 @@ pub(crate) struct Fields(Vec<(String, String)>);
 impl Fields {
     /// `None` for what is not UTF-8.
     pub(crate) fn read(text: &str) -> Option<Self> {
+        const UNREADABLE: char = '\u{fffd}';
         let mut fields = Self::default();
+        let mut unreadable = 0;
         for (name, value) in form_urlencoded::parse(text.as_bytes()) {
-            // The mark of bytes that could not be read.
-            if name.contains('\u{fffd}') || value.contains('\u{fffd}') {
-                return None;
-            }
+            unreadable += name.matches(UNREADABLE).count() + value.matches(UNREADABLE).count();
             fields.add(&name, &value);
         }
-        Some(fields)
+        // A person may have typed that character. Others stand for bytes that are not UTF-8.
+        let typed = text.to_ascii_uppercase().matches("%EF%BF%BD").count()
+            + text.matches(UNREADABLE).count();
+        (unreadable == typed).then_some(fields)
     }
 
     /// The boxes of one list stand in a row: their values are one, with commas between those that are not empty.

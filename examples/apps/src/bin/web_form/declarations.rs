@@ -91,7 +91,11 @@ impl Declarations {
 
     /// A form with the newest list of questions.
     pub(crate) async fn form(&self, input: &ConsignmentInput) -> Result<Form> {
-        Ok(self.bank().await?.questionnaire().form(input, &self.context()))
+        Ok(self
+            .bank()
+            .await?
+            .questionnaire()
+            .form(input, &self.context()))
     }
 
     pub(crate) async fn drafts(&self) -> Result<Vec<LocalDraft>> {
@@ -214,23 +218,34 @@ impl Declarations {
 
     /// What the register has for a PIC, and whether that is a warning.
     pub(crate) async fn property(&self, pic: Pic) -> (String, bool) {
-        let mut known = self.properties.lock().await;
-        if !known.contains_key(&pic) {
-            match timeout(PATIENCE, self.register.property(&pic)).await {
-                Ok(Ok(property)) => drop(known.insert(pic.clone(), property)),
-                _ => return ("The register gave no answer about this PIC.".to_owned(), false),
-            }
-        }
-        let Some(Some(property)) = known.get(&pic) else {
-            return ("This PIC is not in the register. Check it.".to_owned(), true);
+        let known = self.properties.lock().await.get(&pic).cloned();
+        let property = match known {
+            Some(property) => property,
+            None => match timeout(PATIENCE, self.register.property(&pic)).await {
+                Ok(Ok(property)) => property,
+                _ => {
+                    return (
+                        "The register gave no answer about this PIC.".to_owned(),
+                        false,
+                    );
+                }
+            },
+        };
+        self.properties.lock().await.insert(pic, property.clone());
+        let Some(property) = property else {
+            return (
+                "This PIC is not in the register. Check it.".to_owned(),
+                true,
+            );
         };
         let parts = [&property.name, &property.town, &property.registered_state];
         let parts: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
         let name = parts.join(", ");
         match &property.admin_status {
-            Some(status) if !status.is_active() => {
-                (format!("{name}. The register says that this PIC is {status}. Check it."), true)
-            }
+            Some(status) if !status.is_active() => (
+                format!("{name}. The register says that this PIC is {status}. Check it."),
+                true,
+            ),
             _ => (name, false),
         }
     }

@@ -38,7 +38,9 @@ use cli::Failure;
 use declarations::{Declarations, MOST_DRAFTS, Open, is_submitted};
 use pages::{Problem, Shown};
 use remarks::remarks;
-use section::{DECLARATION, Section, date_signature, is_signed, next_load, question, sections, unsigned};
+use section::{
+    DECLARATION, Section, date_signature, is_signed, next_load, question, sections, unsigned,
+};
 use server::fields::Fields;
 use server::files::{CSS, SCRIPT, SVG, file};
 use server::guard::Guard;
@@ -78,7 +80,7 @@ async fn main() -> ExitCode {
 async fn serve(port: u16, store: &FilePath) -> Result<(), Failure> {
     let (listener, home) = server::listen(port).await?;
     let session = Session::of(store)?;
-    let home = home.join(&format!("{}/", session.base))?;
+    let home = home.join(&session.base)?;
     let pages = Router::new()
         .route("/", get(list))
         .route("/new", post(begin))
@@ -92,11 +94,19 @@ async fn serve(port: u16, store: &FilePath) -> Result<(), Failure> {
         .with_state(Arc::new(Declarations::start(store).await?));
     let routes = Router::new()
         .nest(&session.base, pages)
-        .route("/look.css", file(CSS, include_str!("../../../../look/style.css")))
+        .route(
+            "/look.css",
+            file(CSS, include_str!("../../../../look/style.css")),
+        )
         .route("/style.css", file(CSS, include_str!("style.css")))
         .route("/sign.js", file(SCRIPT, include_str!("sign.js")))
         .route("/icon.svg", file(SVG, include_str!("icon.svg")))
-        .fallback(async || (StatusCode::NOT_FOUND, "Open the address that the program printed when it started."));
+        .fallback(async || {
+            (
+                StatusCode::NOT_FOUND,
+                "Open the address that the program printed when it started.",
+            )
+        });
     session.begin();
     // Nothing but the files of this program, and the picture of a signature.
     let policy = "script-src 'self'; img-src 'self' data:; form-action 'self'";
@@ -104,6 +114,7 @@ async fn serve(port: u16, store: &FilePath) -> Result<(), Failure> {
     server::serve(listener, guard.protect(routes), &home).await
 }
 
+/// Leads to a page of a declaration.
 fn to(place: &str) -> Response {
     Redirect::to(&format!("{}/{place}", Session::now().base)).into_response()
 }
@@ -116,7 +127,8 @@ fn query(query: Option<&str>, name: &str) -> Option<String> {
 /// The fields of a post of one of these pages.
 fn fields(body: &str) -> Result<Fields, Problem> {
     let fields = Fields::read(body);
-    let fields = fields.ok_or_else(|| Problem::request("A field is not UTF-8. Nothing was saved."))?;
+    let fields =
+        fields.ok_or_else(|| Problem::request("A field is not UTF-8. Nothing was saved."))?;
     if fields.get("token") != Some(&Session::now().token) {
         let sentence = "This page does not belong to this program any more. Nothing was saved: go back, load the page again, and send it once more.";
         return Err(Problem(StatusCode::FORBIDDEN, sentence.to_owned()));
@@ -130,7 +142,9 @@ fn checked_id(id: &str) -> Result<&str, Problem> {
     if id.len() == 32 && id.bytes().all(is_hex) {
         return Ok(id);
     }
-    Err(Problem::request("This is not the address of a declaration."))
+    Err(Problem::request(
+        "This is not the address of a declaration.",
+    ))
 }
 
 async fn list(State(app): App, RawQuery(asked): RawQuery) -> Reply {
@@ -143,7 +157,8 @@ async fn begin(State(app): App, body: String) -> Reply {
     let fields = fields(&body)?;
     let id = checked_id(fields.get("id").unwrap_or_default())?;
     if app.drafts().await?.len() >= MOST_DRAFTS {
-        let sentence = format!("There are {MOST_DRAFTS} drafts already. Submit or delete some of them first.");
+        let sentence =
+            format!("There are {MOST_DRAFTS} drafts already. Submit or delete some of them first.");
         return Err(Problem(StatusCode::CONFLICT, sentence));
     }
     let input = match fields.get("like") {
@@ -151,7 +166,11 @@ async fn begin(State(app): App, body: String) -> Reply {
             let other = app.sent(checked_id(other)?).await?;
             next_load(&other.and_then(|it| it.input).unwrap_or_default())
         }
-        None => ConsignmentInput::new([FormType::Lpac1], PartyInput::default(), PartyInput::default()),
+        None => ConsignmentInput::new(
+            [FormType::Lpac1],
+            PartyInput::default(),
+            PartyInput::default(),
+        ),
     };
     app.begin(id, &input).await?;
     Ok(to(id))
@@ -173,7 +192,10 @@ async fn overview(State(app): App, Path(id): Path<String>) -> Reply {
     }
     match app.sent(&id).await? {
         Some(declaration) => pages::receipt(&app, &id, &declaration).await,
-        None => Err(Problem(StatusCode::NOT_FOUND, "There is no such declaration. It may have been deleted.".to_owned())),
+        None => Err(Problem(
+            StatusCode::NOT_FOUND,
+            "There is no such declaration. It may have been deleted.".to_owned(),
+        )),
     }
 }
 
@@ -183,7 +205,11 @@ fn find(form: &Form, name: &str) -> Result<Section, Problem> {
     found.ok_or_else(|| Problem::request("This declaration has no such page. It may have gone with the forms or an answer that it belonged to."))
 }
 
-async fn show(State(app): App, Path((id, name)): Path<(String, String)>, RawQuery(asked): RawQuery) -> Reply {
+async fn show(
+    State(app): App,
+    Path((id, name)): Path<(String, String)>,
+    RawQuery(asked): RawQuery,
+) -> Reply {
     let Some(open) = draft(&app, &id).await? else {
         return Ok(to(&id));
     };
@@ -204,9 +230,11 @@ async fn save(State(app): App, Path((id, name)): Path<(String, String)>, body: S
     let fields = fields(&body)?;
     let version = fields.get("version").unwrap_or_default();
     if version.len() != 16 || !version.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return Err(Problem::request("The page has no version that it can be compared by. Nothing was saved."));
+        return Err(Problem::request(
+            "The page has no version that it can be compared by. Nothing was saved.",
+        ));
     }
-    let button = Button::read(&fields)?;
+    let button = Button::read(&fields);
     loop {
         let Some(open) = draft(&app, &id).await? else {
             return Ok(to(&id));
@@ -259,20 +287,21 @@ enum Button {
 }
 
 impl Button {
-    fn read(fields: &Fields) -> Result<Self, Problem> {
-        let named = |name: &str| fields.get(name).map(str::to_owned);
-        let button = if let Some(section) = named("add") {
-            Self::Add(section)
-        } else if let Some(row) = named("remove") {
-            Self::Remove(row)
-        } else if let Some(section) = named("none") {
-            Self::Nothing(section)
-        } else if named("later").is_some() {
+    fn read(fields: &Fields) -> Self {
+        for (name, button) in [
+            ("add", Self::Add as fn(String) -> Self),
+            ("remove", Self::Remove),
+            ("none", Self::Nothing),
+        ] {
+            if let Some(value) = fields.get(name) {
+                return button(value.to_owned());
+            }
+        }
+        if fields.get("later").is_some() {
             Self::Later
         } else {
             Self::Continue
-        };
-        Ok(button)
+        }
     }
 
     fn press(&self, form: &mut Form, section: &Section) -> Result<(), Problem> {
@@ -298,20 +327,30 @@ impl Button {
     /// The page that follows. What is wrong on this one is shown first, and so are questions that followed from its answers.
     fn next(&self, id: &str, fields: &Fields, (before, form): (&Section, &Form)) -> String {
         let here = format!("{id}/{}", before.name);
-        let change = if fields.get("change").is_some() { "&change=1" } else { "" };
+        let change = if fields.get("change").is_some() {
+            "&change=1"
+        } else {
+            ""
+        };
         match self {
             Self::Later => return id.to_owned(),
             Self::Remove(row) => {
-                let section = question(row).map(|at| at.id.to_string()).unwrap_or_default();
+                let section = question(row)
+                    .map(|at| at.id.to_string())
+                    .unwrap_or_default();
                 return format!("{here}?{change}#add.q.{section}.");
             }
             Self::Add(_) | Self::Continue | Self::Nothing(_) => {}
         }
         let sections = sections(form);
-        let position = sections.iter().position(|section| section.name == before.name);
+        let position = sections
+            .iter()
+            .position(|section| section.name == before.name);
         let after = position.map_or(before, |position| &sections[position]);
         if let Self::Add(rows) = self {
-            let rows = after.questions().find(|item| section::name(&item.question) == *rows);
+            let rows = after
+                .questions()
+                .find(|item| section::name(&item.question) == *rows);
             let last = rows.and_then(|item| Some(section::row_name(item, item.rows.last()?.index)));
             return format!("{here}?{change}#row.{}", last.unwrap_or_default());
         }
@@ -319,7 +358,9 @@ impl Button {
         let questions = after.questions().map(|item| section::name(&item.question));
         let new: Vec<String> = questions.filter(|name| is_new(name)).collect();
         let is_wrong = remarks(form, None).iter().any(|remark| {
-            remark.blocks && after.has(&remark.place) && !new.iter().any(|new| remark.place.ends_with(new))
+            remark.blocks
+                && after.has(&remark.place)
+                && !new.iter().any(|new| remark.place.ends_with(new))
         });
         let new_names = new.join(",");
         if is_wrong {
@@ -376,7 +417,9 @@ async fn decide(State(app): App, Path(id): Path<String>, body: String) -> Reply 
             }
         }
         decision => {
-            let decision: Decision = decision.parse().map_err(|_| Problem::request("There is no such answer."))?;
+            let decision: Decision = decision
+                .parse()
+                .map_err(|_| Problem::request("There is no such answer."))?;
             // The question may have been answered meanwhile: the page shows what it is now.
             if declaration.decisions().contains(&decision) {
                 let decided = app.outbox.decide(declaration.id, decision).await?;
@@ -393,7 +436,7 @@ async fn delete(State(app): App, Path(id): Path<String>, body: String) -> Reply 
     if draft(&app, &id).await?.is_some() {
         app.remove(&id).await?;
     }
-    Ok(to(""))
+    Ok(Redirect::to(&Session::now().base).into_response())
 }
 
 /// The declaration as the service prints it.

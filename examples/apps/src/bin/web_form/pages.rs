@@ -60,7 +60,10 @@ impl IntoResponse for Problem {
 
 fn page(name: &str, values: Value) -> Result<Html<String>, StatusCode> {
     let session = Session::now();
-    PAGES.html(name, context! { base => session.base, token => session.token, ..values })
+    PAGES.html(
+        name,
+        context! { base => session.base, token => session.token, ..values },
+    )
 }
 
 /// Drafts, and the declarations of the outbox.
@@ -72,7 +75,9 @@ pub(crate) async fn list(app: &Declarations, number: &str) -> Result<Response, P
         let sent = app.sent(draft.name()).await?;
         if number.is_empty() && !sent.is_some_and(|sent| is_submitted(&sent)) {
             let input = draft.form().input();
-            drafts.push(context! { id => draft.name(), saved => when(draft.saved_at()), ..load(input) });
+            drafts.push(
+                context! { id => draft.name(), saved => when(draft.saved_at()), ..load(input) },
+            );
         }
     }
     let is_full = declarations.len() == MOST;
@@ -82,7 +87,11 @@ pub(crate) async fn list(app: &Declarations, number: &str) -> Result<Response, P
     });
     let declarations: Vec<Value> = declarations.collect();
     let new_id = random_id()?;
-    Ok(page("list.html", context! { drafts, declarations, is_full, number, new_id }).into_response())
+    Ok(page(
+        "list.html",
+        context! { drafts, declarations, is_full, number, new_id },
+    )
+    .into_response())
 }
 
 /// What a list shows of a declaration.
@@ -110,7 +119,10 @@ fn outcome(declaration: &Declaration) -> Value {
         (DeclarationState::Discarded, _) => "Discarded",
         _ => "Waiting",
     };
-    let decisions = declaration.decisions().into_iter().filter(|_| !is_confirmed);
+    let decisions = declaration
+        .decisions()
+        .into_iter()
+        .filter(|_| !is_confirmed);
     let decisions = decisions.map(|decision| {
         let value = match &decision {
             Decision::Adopt(id) => format!("adopt {id}"),
@@ -135,7 +147,7 @@ pub(crate) async fn tasks(app: &Declarations, id: &str, open: &Open) -> Result<R
     let blocking: Vec<&Remark> = remarks.iter().filter(|remark| remark.blocks).collect();
     let sections = sections(&open.form);
     let tasks = sections.iter().map(|section| {
-        let is_filled = section.values.iter().any(|(name, value)| name.starts_with("row.") || !value.is_empty());
+        let is_filled = section.is_filled();
         let state = match blocking.iter().any(|remark| section.has(&remark.place)) {
             true if is_filled => "Incomplete",
             true => "To do",
@@ -181,7 +193,9 @@ pub(crate) async fn section(
     for remark in &remarks {
         by_place.entry(&remark.place).or_default().push(remark);
     }
-    let (is_stale, lost) = shown.typed.map_or((false, &[][..]), |(_, lost)| (true, lost));
+    let (is_stale, lost) = shown
+        .typed
+        .map_or((false, &[][..]), |(_, lost)| (true, lost));
     let kinds = kinds(section);
     let mut values: BTreeMap<&str, String> = BTreeMap::new();
     let mut theirs: BTreeMap<&str, String> = BTreeMap::new();
@@ -202,12 +216,21 @@ pub(crate) async fn section(
         saved => when(open.draft.saved_at()), properties => properties(app, section.values.iter()).await,
         forms => forms_to_choose(app, &open.draft.form().input().forms).await?,
     };
-    let status = if is_stale { StatusCode::CONFLICT } else { StatusCode::OK };
+    let status = if is_stale {
+        StatusCode::CONFLICT
+    } else {
+        StatusCode::OK
+    };
     Ok((status, page("section.html", answer)).into_response())
 }
 
 /// All answers, before they are submitted. `is_stale`: they have changed since they were checked.
-pub(crate) async fn check(app: &Declarations, id: &str, open: &Open, is_stale: bool) -> Result<Response, Problem> {
+pub(crate) async fn check(
+    app: &Declarations,
+    id: &str,
+    open: &Open,
+    is_stale: bool,
+) -> Result<Response, Problem> {
     let sent = app.sent(id).await?;
     let remarks = remarks(&open.form, sent.as_ref());
     let sections = sections(&open.form);
@@ -219,15 +242,25 @@ pub(crate) async fn check(app: &Declarations, id: &str, open: &Open, is_stale: b
         id, is_stale, version => super::section::version(&open.form.to_input()), remarks => placed.collect::<Vec<_>>(),
         saved => when(open.draft.saved_at()), ..answers(app, &sections).await
     };
-    let status = if is_stale { StatusCode::CONFLICT } else { StatusCode::OK };
+    let status = if is_stale {
+        StatusCode::CONFLICT
+    } else {
+        StatusCode::OK
+    };
     Ok((status, page("check.html", values)).into_response())
 }
 
 /// What the service has, and what the outbox knows of it.
-pub(crate) async fn receipt(app: &Declarations, id: &str, declaration: &Declaration) -> Result<Response, Problem> {
+pub(crate) async fn receipt(
+    app: &Declarations,
+    id: &str,
+    declaration: &Declaration,
+) -> Result<Response, Problem> {
     let record = app.record(declaration).await;
     let is_read = record.is_some();
-    let input = record.or_else(|| declaration.input.clone()).unwrap_or_default();
+    let input = record
+        .or_else(|| declaration.input.clone())
+        .unwrap_or_default();
     let form = app.form(&input).await?;
     let values = context! {
         id, is_read, outcome => outcome(declaration), written => when(&declaration.created_at), new_id => random_id()?,
@@ -243,11 +276,14 @@ async fn answers(app: &Declarations, sections: &[Section]) -> Value {
     let sections = sections.iter().map(|section| {
         let kinds = kinds(section);
         let values = section.values.iter();
-        let values = values.map(|(name, value)| (name.as_str(), readable(&kinds, name, value)));
+        let values = values.map(|(name, value)| match name.as_str() {
+            "f.forms" => ("f.forms", form_names(value)),
+            name => (name, readable(&kinds, name, value)),
+        });
         let fields = section.paths.iter().map(|path| input_field(path));
         context! {
             name => section.name, title => section.title, items => section.items, fields => fields.collect::<Vec<_>>(),
-            values => values.collect::<BTreeMap<_, _>>(),
+            values => values.collect::<BTreeMap<_, _>>(), is_filled => section.is_filled(),
         }
     });
     context! { sections => sections.collect::<Vec<_>>(), properties }
@@ -256,13 +292,19 @@ async fn answers(app: &Declarations, sections: &[Section]) -> Value {
 /// The kinds of the questions by the names of their fields.
 fn kinds(section: &Section) -> BTreeMap<String, ItemKind> {
     let questions = section.questions();
-    questions.map(|item| (name(&item.question), item.kind)).collect()
+    questions
+        .map(|item| (name(&item.question), item.kind))
+        .collect()
 }
 
 /// A value as people read it.
 fn readable(kinds: &BTreeMap<String, ItemKind>, name: &str, value: &str) -> String {
     let is_date = name == "f.movementDate" || kinds.get(name) == Some(&ItemKind::Date);
-    if is_date { day(value) } else { value.to_owned() }
+    if is_date {
+        day(value)
+    } else {
+        value.to_owned()
+    }
 }
 
 /// What the register has for the PICs among these fields.
@@ -271,8 +313,9 @@ async fn properties(
     values: impl Iterator<Item = (&String, &String)>,
 ) -> BTreeMap<String, Value> {
     let mut found = BTreeMap::new();
-    for (name, value) in values.filter(|(name, _)| name.ends_with(".pic")) {
-        if let Some(pic) = Pic::from_typed(value) {
+    for (name, value) in values {
+        let is_pic = name.starts_with("f.") && name.rsplit('.').next() == Some("pic");
+        if let Some(pic) = Pic::from_typed(value).filter(|_| is_pic) {
             let (sentence, is_warning) = app.property(pic).await;
             found.insert(name.clone(), context! { sentence, is_warning });
         }
@@ -295,6 +338,13 @@ fn form_name(form: &FormType) -> &str {
         "" => form.as_str(),
         title => title,
     }
+}
+
+fn form_names(codes: &str) -> String {
+    let names = codes
+        .split(',')
+        .map(|code| form_name(&FormType::from(code)).to_owned());
+    names.collect::<Vec<_>>().join(", ")
 }
 
 /// A field beside the questions, in the shape of an item.

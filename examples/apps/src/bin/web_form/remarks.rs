@@ -3,9 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use envd_sdk::model::ConsignmentInput;
-use envd_sdk::validate::{
-    Blocker, Finding, Form, Item, Report, Rule, Sentences, compare,
-};
+use envd_sdk::validate::{Blocker, Finding, Form, Item, Report, Rule, Sentences, compare};
 use envd_sync::outbox::{Declaration, DeclarationState};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -40,7 +38,8 @@ pub(crate) fn remarks(form: &Form, sent: Option<&Declaration>) -> Vec<Remark> {
         let (place, sentence) = match &blocker {
             Blocker::Finding(found) => (place(found), sentence(&items, found)),
             Blocker::NoRow { section, text } => {
-                let sentence = format!("{text}: add a row, or choose \u{201c}There is none\u{201d}.");
+                let sentence =
+                    format!("{text}: add a row, or choose \u{201c}There is none\u{201d}.");
                 (format!("add.{}", name(section)), sentence)
             }
             Blocker::EmptyRow { section, row, .. } => {
@@ -53,7 +52,10 @@ pub(crate) fn remarks(form: &Form, sent: Option<&Declaration>) -> Vec<Remark> {
     }
     for found in form.report().advice() {
         let is_zero = found.rule == Rule::HeadCount
-            && found.value.as_deref().is_some_and(|value| value.bytes().all(|it| it == b'0'));
+            && found
+                .value
+                .as_deref()
+                .is_some_and(|value| value.bytes().all(|it| it == b'0'));
         let blocks = is_zero || matches!(found.rule, Rule::DeclarationAccepted | Rule::RowsPresent);
         let mut place = place(found);
         if found.rule == Rule::RowsPresent {
@@ -67,12 +69,23 @@ pub(crate) fn remarks(form: &Form, sent: Option<&Declaration>) -> Vec<Remark> {
         }
         add(&mut all, place, sentence(&items, found), blocks);
     }
-    let declarer = input.declaration.value().and_then(|it| it.full_name.value());
+    let declarer = input
+        .declaration
+        .value()
+        .and_then(|it| it.full_name.value());
     if is_signed(&input) && declarer.is_none_or(|name| name.trim().is_empty()) {
         let sentence = "Enter your full name: it signs the declaration.".to_owned();
-        add(&mut all, "f.declaration.fullName".to_owned(), sentence, true);
+        add(
+            &mut all,
+            "f.declaration.fullName".to_owned(),
+            sentence,
+            true,
+        );
     }
-    for found in sent.map(|sent| refused(form, &input, sent)).unwrap_or_default() {
+    for found in sent
+        .map(|sent| refused(form, &input, sent))
+        .unwrap_or_default()
+    {
         add(&mut all, place(&found), SENTENCES.sentence(&found), false);
     }
     all
@@ -111,19 +124,18 @@ fn refused(form: &Form, input: &ConsignmentInput, sent: &Declaration) -> Vec<Arc
 
 /// The value that a finding is about.
 fn value_at(input: &ConsignmentInput, finding: &Finding) -> Value {
-    match &finding.question {
-        Some(at) => {
-            let mut answers = input.answers().iter();
-            let found = answers.find(|answer| {
-                answer.question_id.value() == Some(&at.id) && answer.index.value().copied() == at.row
-            });
-            json!(found.and_then(|answer| answer.value.value()))
-        }
-        None => {
-            let path = finding.input_path().join("/");
-            json!(input).pointer(&format!("/{path}")).cloned().unwrap_or_default()
-        }
-    }
+    let Some(at) = &finding.question else {
+        let path = finding.input_path().join("/");
+        return json!(input)
+            .pointer(&format!("/{path}"))
+            .cloned()
+            .unwrap_or_default();
+    };
+    let mut answers = input.answers().iter();
+    let found = answers.find(|answer| {
+        answer.question_id.value() == Some(&at.id) && answer.index.value().copied() == at.row
+    });
+    json!(found.and_then(|answer| answer.value.value()))
 }
 
 /// The instruction that belongs to a finding.

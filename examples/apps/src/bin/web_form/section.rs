@@ -52,7 +52,9 @@ pub(crate) struct Section {
 /// All pages in their order. A section with rows has a page of its own; the other questions have one for each heading.
 pub(crate) fn sections(form: &Form) -> Vec<Section> {
     let input = json!(form.save().input());
-    let mut pages = FIELD_PAGES.iter().map(|page| Section::of_fields(page, &input));
+    let mut pages = FIELD_PAGES
+        .iter()
+        .map(|page| Section::of_fields(page, &input));
     let mut all: Vec<Section> = pages.by_ref().take(FIELD_PAGES.len() - 1).collect();
     let mut heading = ("q".to_owned(), "Questions".to_owned());
     for item in form.items() {
@@ -81,7 +83,10 @@ fn page_name(item: &Item) -> String {
 }
 
 impl Section {
-    fn of_fields((name, title, paths): &(&'static str, &'static str, &'static str), input: &Value) -> Self {
+    fn of_fields(
+        (name, title, paths): &(&'static str, &'static str, &'static str),
+        input: &Value,
+    ) -> Self {
         let mut section = Self::of_questions((*name).to_owned(), (*title).to_owned(), Vec::new());
         section.paths = paths.split_whitespace().collect();
         for path in &section.paths {
@@ -116,6 +121,11 @@ impl Section {
 
     pub(crate) fn questions(&self) -> impl Iterator<Item = &Item> {
         self.items.iter().flat_map(Item::descendants)
+    }
+
+    pub(crate) fn is_filled(&self) -> bool {
+        let mut values = self.values.iter();
+        values.any(|(name, value)| name.starts_with("row.") || !value.is_empty())
     }
 
     /// The version of the page: another content has another one.
@@ -204,7 +214,11 @@ fn put_answers(input: &mut ConsignmentInput, given: HashMap<(String, Option<i64>
 fn typed(path: &str, text: &str) -> Value {
     let text = text.trim();
     if text.is_empty() {
-        return if path == "forms" { json!([]) } else { Value::Null };
+        return if path == "forms" {
+            json!([])
+        } else {
+            Value::Null
+        };
     }
     match path.rsplit('.').next().unwrap_or_default() {
         "forms" => json!(text.split(',').collect::<Vec<_>>()),
@@ -234,8 +248,9 @@ fn shown(value: &Value) -> String {
 /// A short text for a content: another one has another text.
 pub(crate) fn version(content: &impl serde::Serialize) -> String {
     let json = serde_json::to_vec(content).unwrap_or_default();
-    let digest = Sha256::digest(json);
-    digest[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut digest = format!("{:x}", Sha256::digest(json));
+    digest.truncate(16);
+    digest
 }
 
 /// The name of the field of a question.

@@ -39,7 +39,11 @@ impl Session {
         }
         let secret = fs::read_to_string(&file).map_err(named)?;
         if secret.len() != 32 {
-            return Err(format!("{} is damaged: delete it, and open the new address", file.display()).into());
+            return Err(format!(
+                "{} is damaged: delete it, and open the new address",
+                file.display()
+            )
+            .into());
         }
         let token = Sha256::digest(format!("token {secret}"));
         Ok(Self {
