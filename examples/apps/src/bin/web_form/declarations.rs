@@ -22,7 +22,7 @@ use super::settings::Settings;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The most drafts that are kept at a time.
-pub(crate) const MOST_DRAFTS: usize = 500;
+pub(crate) const MOST_DRAFTS: usize = 200;
 
 pub(crate) struct Declarations {
     settings: Settings,
@@ -54,22 +54,14 @@ impl Declarations {
         banks.refresh().await?;
         let outbox = Outbox::new(&Replica::new(&account, store));
         tokio::spawn(outbox.run().into_future());
-        let declarations = Self {
+        Ok(Self {
             register: settings.register()?.build()?,
             settings,
             user,
             banks,
             outbox,
             properties: Mutex::default(),
-        };
-        // The program may have been killed between a submit and this.
-        for draft in declarations.drafts().await? {
-            let sent = declarations.sent(draft.name()).await?;
-            if sent.is_some_and(|sent| is_submitted(&sent)) {
-                declarations.remove(draft.name()).await?;
-            }
-        }
-        Ok(declarations)
+        })
     }
 
     pub(crate) fn today(&self) -> Day {
@@ -98,8 +90,26 @@ impl Declarations {
             .form(input, &self.context()))
     }
 
+    /// The drafts that are not submitted. The draft of a submitted declaration stays until the service has it, since the user may
+    /// take it back.
     pub(crate) async fn drafts(&self) -> Result<Vec<LocalDraft>> {
-        self.banks.drafts().await
+        let mut drafts = Vec::new();
+        for draft in self.banks.drafts().await? {
+            match self.sent(draft.name()).await? {
+                Some(sent) if !is_submitted(&sent) => drafts.push(draft),
+                Some(sent) if sent.state == DeclarationState::Confirmed => {
+                    self.remove(draft.name()).await?
+                }
+                Some(_) => {}
+                None => drafts.push(draft),
+            }
+        }
+        Ok(drafts)
+    }
+
+    /// How many drafts the store has.
+    pub(crate) async fn count(&self) -> Result<usize> {
+        Ok(self.banks.drafts().await?.len())
     }
 
     /// Begins a draft. A second call with its id changes nothing.
@@ -148,13 +158,12 @@ impl Declarations {
     /// Submits a declaration under the id of its draft, which is its key: however often this is called, and whenever the program
     /// is killed, there is one declaration. Waits a moment for the service.
     pub(crate) async fn submit(&self, id: &str, input: ConsignmentInput) -> Result<()> {
-        let submitted = match self.sent(id).await? {
-            Some(declaration) if is_submitted(&declaration) => declaration,
-            Some(declaration) => self.outbox.edit_and_submit(declaration.id, input).await?,
-            None => self.outbox.submit(input).key(id).await?,
-        };
-        self.remove(id).await?;
-        self.wait(&submitted).await
+        match self.sent(id).await? {
+            Some(declaration) if is_submitted(&declaration) => {}
+            Some(declaration) => drop(self.outbox.edit_and_submit(declaration.id, input).await?),
+            None => drop(self.outbox.submit(input).key(id).await?),
+        }
+        self.send().await
     }
 
     /// What the outbox has of a draft.
@@ -162,19 +171,14 @@ impl Declarations {
         self.outbox.declaration_with_key(id).await
     }
 
-    /// Waits until the service has answered, or cannot be reached.
-    pub(crate) async fn wait(&self, declaration: &Declaration) -> Result<()> {
-        let mut events = self.outbox.events();
-        let answered = async {
-            while let Some(now) = self.outbox.declaration(declaration.id).await? {
-                if now.state.is_final() || now.reason.is_some() {
-                    break;
-                }
-                events.next().await;
-            }
-            Ok(())
-        };
-        timeout(PATIENCE, answered).await.unwrap_or(Ok(()))
+    /// Sends what is due, and waits a moment for it. What takes longer goes on: a request that is given up is in doubt.
+    pub(crate) async fn send(&self) -> Result<()> {
+        let outbox = self.outbox.clone();
+        let sending = tokio::spawn(async move { outbox.send().await });
+        match timeout(PATIENCE, sending).await {
+            Ok(Ok(sent)) => sent.map(drop),
+            _ => Ok(()),
+        }
     }
 
     /// The latest declarations of the outbox: those whose number contains `number`, or all.

@@ -156,7 +156,7 @@ async fn list(State(app): App, RawQuery(asked): RawQuery) -> Reply {
 async fn begin(State(app): App, body: String) -> Reply {
     let fields = fields(&body)?;
     let id = checked_id(fields.get("id").unwrap_or_default())?;
-    if app.drafts().await?.len() >= MOST_DRAFTS {
+    if app.count().await? >= MOST_DRAFTS {
         let sentence =
             format!("There are {MOST_DRAFTS} drafts already. Submit or delete some of them first.");
         return Err(Problem(StatusCode::CONFLICT, sentence));
@@ -405,15 +405,22 @@ async fn decide(State(app): App, Path(id): Path<String>, body: String) -> Reply 
     let sent = app.sent(checked_id(&id)?).await?;
     let declaration = sent.ok_or_else(|| Problem::request("There is no such declaration."))?;
     match fields.get("decision").unwrap_or_default() {
-        "try again" => drop(app.outbox.send_due().await?),
+        "try again" => {}
         "change" if declaration.state == DeclarationState::Confirmed => {}
         "change" => {
-            let input = declaration.input.clone().unwrap_or_default();
-            let form = unsigned(&app.form(&input).await?)?;
-            app.begin(&id, &form.to_input()).await?;
+            app.begin(&id, &declaration.input.clone().unwrap_or_default())
+                .await?;
+            while let Some(open) = app.open(&id).await? {
+                if app
+                    .keep(&open.draft, &unsigned(&open.form)?)
+                    .await?
+                    .is_some()
+                {
+                    break;
+                }
+            }
             if is_submitted(&declaration) {
-                let withdrawn = app.outbox.withdraw(declaration.id).await?;
-                app.wait(&withdrawn).await?;
+                app.outbox.withdraw(declaration.id).await?;
             }
         }
         decision => {
@@ -422,11 +429,11 @@ async fn decide(State(app): App, Path(id): Path<String>, body: String) -> Reply 
                 .map_err(|_| Problem::request("There is no such answer."))?;
             // The question may have been answered meanwhile: the page shows what it is now.
             if declaration.decisions().contains(&decision) {
-                let decided = app.outbox.decide(declaration.id, decision).await?;
-                app.wait(&decided).await?;
+                app.outbox.decide(declaration.id, decision).await?;
             }
         }
     }
+    app.send().await?;
     Ok(to(&id))
 }
 

@@ -62,7 +62,7 @@ fn page(name: &str, values: Value) -> Result<Html<String>, StatusCode> {
     let session = Session::now();
     PAGES.html(
         name,
-        context! { base => session.base, token => session.token, ..values },
+        context! { base => Value::from_safe_string(session.base.clone()), token => session.token, ..values },
     )
 }
 
@@ -72,8 +72,7 @@ pub(crate) async fn list(app: &Declarations, number: &str) -> Result<Response, P
     let declarations = app.latest(number, MOST).await?;
     let mut drafts = Vec::new();
     for draft in app.drafts().await? {
-        let sent = app.sent(draft.name()).await?;
-        if number.is_empty() && !sent.is_some_and(|sent| is_submitted(&sent)) {
+        if number.is_empty() {
             let input = draft.form().input();
             drafts.push(
                 context! { id => draft.name(), saved => when(draft.saved_at()), ..load(input) },

@@ -2,7 +2,7 @@
 //!
 //! `q.4.0` is the answer to question 4 in row 0, `f.origin.pic` a field of the input beside the questions.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use envd_sdk::model::{AnswerInput, ConsignmentInput, Day, Maybe, Pic};
 use envd_sdk::validate::{EditError, Form, Item, ItemKind, QuestionRef, Questionnaire};
@@ -47,6 +47,8 @@ pub(crate) struct Section {
     pub(crate) items: Vec<Item>,
     /// What is stored in each field, by name. A row is a field without a value.
     pub(crate) values: BTreeMap<String, String>,
+    /// The names of its questions, also of those that have rows.
+    places: HashSet<String>,
 }
 
 /// All pages in their order. A section with rows has a page of its own; the other questions have one for each heading.
@@ -103,6 +105,7 @@ impl Section {
             paths: Vec::new(),
             items,
             values: BTreeMap::new(),
+            places: HashSet::new(),
         }
     }
 
@@ -116,6 +119,7 @@ impl Section {
                 values.insert(name(&item.question), item.value.clone().unwrap_or_default());
             }
         }
+        self.places = self.questions().map(|item| name(&item.question)).collect();
         self.values.extend(values);
     }
 
@@ -136,8 +140,7 @@ impl Section {
     /// Whether a finding at `place` belongs to this page.
     pub(crate) fn has(&self, place: &str) -> bool {
         let field = place.strip_prefix("add.").unwrap_or(place);
-        self.values.contains_key(field)
-            || self.questions().any(|item| name(&item.question) == field)
+        self.values.contains_key(field) || self.places.contains(field)
     }
 
     /// The form with the posted fields of this page, in one step for all answers, and the posted fields for which it has no place:
