@@ -165,7 +165,8 @@ impl Records {
         let number = record["number"].as_str().unwrap_or_default();
         let pic = |party: &str| record[party]["pic"].as_str().unwrap_or_default();
         // Only these characters need no escape in a text of a PDF.
-        let plain = |text: &str| text.replace(|it: char| !it.is_ascii_alphanumeric() && it != '-', " ");
+        let plain =
+            |text: &str| text.replace(|it: char| !it.is_ascii_alphanumeric() && it != '-', " ");
         let text = format!(
             "BT /F1 24 Tf 72 740 Td (Declaration {}) Tj 0 -36 Td (From {} to {}) Tj ET",
             plain(number),
