@@ -11,9 +11,10 @@ use headless_chrome::protocol::cdp::types::Event;
 use headless_chrome::protocol::cdp::{Emulation, Input, Page, Runtime};
 use headless_chrome::types::PrintToPdfOptions;
 use headless_chrome::{Browser, LaunchOptions, Tab};
-use processes::{Folder, Program, Running};
+use processes::{Folder, Program, Running, http};
 use serde_json::{Value, from_value, json};
 use tokio::runtime::{Builder, Runtime as Tokio};
+use url::Url;
 
 /// The setting that names the browser.
 const BROWSER: &str = "ENVD_SDK_TEST_CHROMIUM";
@@ -62,6 +63,26 @@ impl Site {
 
     pub(crate) fn url(&self) -> &str {
         self.running.text("url")
+    }
+
+    /// Fills in a page as a browser without scripts does.
+    pub(crate) fn fill_in(&self, path: &str, fields: &str) {
+        let url = Url::parse(&format!("{}{path}", self.url())).unwrap();
+        let page = http::get(&url);
+        let hidden = |name: &str| {
+            let (_, rest) = page
+                .split_once(&format!("name=\"{name}\" value=\""))
+                .unwrap();
+            rest.split_once('"').unwrap().0
+        };
+        let body = format!(
+            "token={}&version={}&{fields}",
+            hidden("token"),
+            hidden("version")
+        );
+        let origin = format!("origin: {}", url.origin().ascii_serialization());
+        let reply = http::send("POST", &url, &[&origin], &body);
+        assert!(reply.starts_with("HTTP/1.1 303"), "{reply}");
     }
 
     /// How many records of the service are submitted for the day that the tests use.
@@ -130,10 +151,11 @@ impl Screen {
 
     /// Goes to a page of the application, by its path behind the secret part.
     pub(crate) fn go(&self, path: &str) {
+        self.mark();
         self.tab
             .navigate_to(&format!("{}{path}", self.base))
             .unwrap();
-        self.tab.wait_until_navigated().unwrap();
+        self.until_another_page();
     }
 
     /// The path behind the secret part.
@@ -142,8 +164,9 @@ impl Screen {
     }
 
     pub(crate) fn reload(&self) {
+        self.mark();
         self.tab.reload(false, None).unwrap();
-        self.tab.wait_until_navigated().unwrap();
+        self.until_another_page();
     }
 
     /// Clicks on what a selector of CSS finds, with the mouse.
@@ -217,8 +240,14 @@ impl Screen {
     /// Waits for a condition of the page.
     pub(crate) fn until(&self, condition: &str) {
         let holds = format!("document.readyState === 'complete' && !!({condition})");
-        let mut answers = (0..20_000).map(|_| self.try_value(&holds));
-        let held = answers.any(|answer| answer == Some(true.into()));
+        let evaluate = json!({"expression": holds, "returnByValue": true});
+        // Without a promise: the answer to one is lost when its page goes.
+        let is_held = |_: &i32| {
+            let evaluate: Runtime::Evaluate = from_value(evaluate.clone()).unwrap();
+            let answer = self.tab.call_method(evaluate).ok();
+            answer.is_some_and(|answer| answer.result.value == Some(true.into()))
+        };
+        let held = (0..500).find(is_held).is_some();
         assert!(held, "never: {condition}\n{}", self.text());
     }
 
