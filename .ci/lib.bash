@@ -1,23 +1,23 @@
-# Sourced by .ci/steps/*.sh: the settings of all builds, two temporary folders, packages of Debian, a Postgres server.
+# Sourced by .ci/steps/*.sh: settings for all builds, two temporary folders, Debian packages, a Postgres server.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# One target folder and one profile, so that the steps share what is built; state between builds and debug information only cost.
+# One target folder and one profile, so that the steps share builds. Incremental state and debug information would only cost time.
 export CARGO_TERM_COLOR=never CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0 CARGO_PROFILE_TEST_DEBUG=0
 CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}
-# `realpath -m` is not on macOS.
+# macOS has no `realpath -m`.
 [[ $CARGO_TARGET_DIR == /* ]] || CARGO_TARGET_DIR=$PWD/$CARGO_TARGET_DIR
 export CARGO_TARGET_DIR
 postgres_url=${ENVD_SDK_TEST_POSTGRES:-}
 postgres_restart=${ENVD_SDK_TEST_POSTGRES_RESTART:-}
-# With no settings every example starts a fake.
+# Without settings every example starts a fake.
 for setting in "${!ENVD_@}"; do unset "$setting"; done
 unset UPDATE_GENERATED UPDATE_PUBLIC_API DATABASE_URL
 
-# The libraries, and what they do not build unless asked: one set, so that it is built once. Commands that name features also name
-# packages: the features of all default members are on otherwise, whatever `--no-default-features` says.
+# The libraries, and their optional features: one set, so that it is built only once. Commands with features also name packages:
+# otherwise cargo enables the features of all default members, even with `--no-default-features`.
 export libraries='-p envd-sdk -p envd-sync -p envd-postgres -p envd-codegen'
-export more=sealed,keyring,chrono,jiff,time
+export more=sealed,keyring,chrono04,jiff02,time03
 work=$(mktemp -d)
 left=$(mktemp -d)
 chmod 755 "$left"
@@ -47,7 +47,7 @@ quietly() {
     "$@" >"$work/out" 2>&1 || { cat "$work/out"; fail "$*"; }
 }
 
-# debian PACKAGE..: installs packages of Debian.
+# debian PACKAGE..: installs Debian packages.
 debian() {
     local root=()
     if [[ $(id -u) != 0 ]]; then root=(sudo -n); fi
@@ -55,8 +55,8 @@ debian() {
     quietly "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y "$@"
 }
 
-# advisories ARGUMENT..: checks a Cargo.lock against the database of advisories, where cargo-deny and the database can be had. The
-# arguments are those of cargo deny, such as a manifest.
+# advisories ARGUMENT..: checks a Cargo.lock against the advisory database, if cargo-deny and the database are available. The arguments
+# are those of cargo deny, such as a manifest.
 advisories() {
     if cargo deny --version >/dev/null 2>&1 && timeout 120 cargo deny "$@" --config .ci/deny.toml fetch db >"$work/out" 2>&1; then
         cargo deny "$@" --config .ci/deny.toml --log-level error check advisories
@@ -65,15 +65,15 @@ advisories() {
     fi
 }
 
-# The binaries of the unit tests and suites of the libraries, built if need be.
+# The binaries of the unit tests and suites of the libraries; builds them if necessary.
 test_binaries() {
-    # What a suite runs as a process is built with it, and is none of them.
+    # Skips the programs that a suite runs as processes, which are built with it.
     cargo test --quiet --locked --no-run --lib --test suite --message-format=json \
         | sed -n 's/.*"executable":"\([^"]*\/deps\/[^"]*\)".*/\1/p'
 }
 
-# without_pure_rooms BINARY: the arguments by which unit tests of envd-sdk leave out the rooms that read no clock, no file and no
-# setting, where another date or user is tried.
+# without_pure_rooms BINARY: the arguments to skip the unit tests of rooms that read neither clock nor files nor settings. Other dates
+# and users do not affect them.
 without_pure_rooms() {
     if [[ $(basename "$1") == envd_sdk-* ]]; then printf -- '--skip\n%s::\n' model validate graphql register; fi
 }
@@ -87,7 +87,7 @@ as_postgres() {
     fi
 }
 
-# A server of our own on a free loopback port, gone at the end; unless ENVD_SDK_TEST_POSTGRES names one.
+# Starts a temporary server on a free loopback port, unless ENVD_SDK_TEST_POSTGRES names a server.
 postgres_server() {
     if [[ -z $postgres_url ]]; then start_postgres; fi
     export ENVD_SDK_TEST_POSTGRES=$postgres_url ENVD_SDK_TEST_POSTGRES_RESTART=$postgres_restart

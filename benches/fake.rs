@@ -7,8 +7,8 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use envd_sdk::fake::{Fake, World};
+use envd_sdk::graphql::TypedOperation as _;
 use envd_sdk::graphql::generated::{Consignments, consignments};
-use graphql_client::GraphQLQuery;
 use serde_json::{Value, json};
 
 const PAGE: usize = 20;
@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let fake = runtime.block_on(Fake::builder().world(world).start())?;
     let pages = [
-        ("the fields of the typed query", Consignments::build_query(consignments::Variables::default()).query.to_owned()),
+        ("the fields of the typed query", Consignments::body(consignments::Variables::default()).document.to_owned()),
         (
             "id, number and status",
             "query Consignments($envdAccountId: String!, $first: Int) {

@@ -1,10 +1,10 @@
 //! Prints an access token from the file that `login` wrote: `cargo run --example access_token -- --help`.
 //!
-//! The token is refreshed if needed, once, however many processes run at the same time. With no options a user of
-//! the embedded fake logs in first. The exit code is 0 when a token was printed, 1 when none is available now, 2 for
-//! wrong options, and, unlike in other examples, 3 when the user has to log in again: a script has to distinguish that from
-//! an outage. With `--status` it prints who is logged in and the state of the session, with the same exit codes; it then
-//! sends nothing, renews nothing and prints no token. For that the file is enough; the options of the login add why a session ended.
+//! If the token needs a refresh, only one of several concurrent processes sends it. With no options a user of the embedded fake
+//! logs in first. The exit code is 0 if a token was printed, 1 if none is available now, 2 for wrong options, and, unlike in
+//! other examples, 3 if the user has to log in again, so that a script can distinguish this from an outage. With `--status` it
+//! prints the user and the state of the session, with the same exit codes; it then sends nothing, refreshes nothing and prints
+//! no token. The file is enough for that; with the options of the login it also prints why a session ended.
 
 mod cli;
 mod login_options;
@@ -69,7 +69,7 @@ fn needs_login(failure: &Failure) -> bool {
 
 async fn print_token(manager: &TokenManager) -> Result<ExitCode, Failure> {
     let token = manager.access_token().await;
-    // If new tokens could not be stored, this retries for a while: the next process needs them.
+    // If new tokens could not be stored, retry for a while: the next process needs them.
     if !manager.shutdown(Duration::from_secs(10)).await {
         eprintln!(
             "the new tokens could not be stored; log in again before the access token expires"
@@ -104,7 +104,7 @@ async fn from_the_fake(options: &Options) -> Result<ExitCode, Failure> {
     }
 }
 
-/// What the file says of itself. Without the options of the login there is no manager: the tokens belong to a client.
+/// Prints the status from the file alone. Without the options of the login there is no manager, because tokens belong to a client id.
 async fn status_of_the_file(options: &Options, file: &Path) -> Result<ExitCode, Failure> {
     let store = FileStore::new(file);
     let mut lines = vec![

@@ -101,7 +101,7 @@ fn row(columns: &Columns<5>, property: &Property) -> String {
     )
 }
 
-/// The meanings of the codes are inferred; an unknown code is shown as it is.
+/// The meanings of the codes are inferred; an unknown code is shown unchanged.
 fn in_words(code: &PropertyTypeCode) -> &str {
     match code {
         PropertyTypeCode::Property => "farm",

@@ -27,7 +27,7 @@ const USAGE: &str = "usage: quickstart
 All steps: log in, declare a consignment, look up properties, log out.
 It runs on a fake of its own, or on the servers of the ENVD_ settings (examples/README.md).";
 
-/// Every page that the front page of the documentation names.
+/// Builds the documentation with the features for every page that its front page links to.
 const DOCUMENTATION: &str =
     "cargo doc --open --no-deps -p envd-sdk --features fake,keyring,loopback-https,sealed";
 
@@ -42,7 +42,7 @@ async fn run() -> Result<(), Failure> {
     say!("1. {}.", settings.describe());
     if settings.is_fake() {
         let now = Day::today_in(Jurisdiction::Qld, settings.clock().now());
-        say!("   Its clock stands still at {now}, so that each run shows the same.");
+        say!("   Its clock is fixed at {now}, so that each run prints the same.");
     }
 
     let (client, manager) = log_in(&settings).await?;
@@ -91,26 +91,22 @@ async fn run() -> Result<(), Failure> {
     }
     say!("\nRead next:");
     say!("  examples/quickstart.rs                  the source of what you have seen");
-    say!("  src/guide/cookbook/cookbook.md          whole programs by task");
+    say!("  src/guide/cookbook/cookbook.md          complete programs, by task");
     say!("  {DOCUMENTATION}");
     Ok(())
 }
 
-/// The record of a change. The problems that the service reports beside it do not undo it: it is saved all the same.
+/// Returns the record of a change. The change is made even if the service also reports problems.
 fn saved<T>(outcome: Outcome<T>) -> T {
     let (record, problems) = outcome.into_parts();
     for problem in &problems {
         let code = problem.code().unwrap_or("no code");
-        say!(
-            "   saved all the same, {}: {}",
-            printable(code),
-            printable(problem)
-        );
+        say!("   saved, but {}: {}", printable(code), printable(problem));
     }
     record
 }
 
-/// Logs in with OAuth 2.0 and PKCE, unless the environment has an access token; then there is no manager.
+/// Logs in with OAuth 2.0 and PKCE. Returns no manager if the environment has an access token.
 async fn log_in(settings: &Settings) -> Result<(Client, Option<TokenManager>), Failure> {
     let client = Client::builder(settings.graphql_url()?).clock(settings.clock());
     if let Some(token) = Settings::access_token() {
@@ -123,7 +119,7 @@ async fn log_in(settings: &Settings) -> Result<(Client, Option<TokenManager>), F
         .store(MemoryStore::new())
         .account("quickstart")
         .build()?;
-    // In an application the browser opens `login.url()`, and is redirected to the application with the callback.
+    // In an application the browser opens `login.url()`, and the provider redirects it back with the callback.
     let login = provider.authorization().start()?;
     let callback = settings.callback(&login)?;
     manager.complete_login(login, &callback).await?;
@@ -132,7 +128,7 @@ async fn log_in(settings: &Settings) -> Result<(Client, Option<TokenManager>), F
     Ok((client, Some(manager)))
 }
 
-/// Goats for an abattoir, with a PIC that is too short.
+/// A declaration of goats for an abattoir, with a PIC that is too short.
 fn draft(today: Day) -> Result<ConsignmentInput, Failure> {
     let origin = PartyInput::new("QAZZ777").name("Sample Station");
     let destination = PartyInput::new("QDZZ3333").name("Demo Meats");
@@ -143,7 +139,7 @@ fn draft(today: Day) -> Result<ConsignmentInput, Failure> {
     )
 }
 
-/// Shows what the form asks, what is missing, and what is wrong. Nothing is sent but the request for the questions.
+/// Shows the questions of the form, the missing answers and the mistakes. Sends only the request for the questions.
 async fn check(
     client: &Client,
     draft: &ConsignmentInput,
@@ -162,7 +158,7 @@ async fn check(
         };
         say!("   {kind:8}  {}", printable(&item.text));
     }
-    say!("5. Checked offline, with the fields beside the questions:");
+    say!("5. Checked offline, fields and answers:");
     let findings = form.report().findings().iter();
     for finding in findings.filter(|finding| finding.question.is_none()) {
         say!(
@@ -174,7 +170,7 @@ async fn check(
     Ok(())
 }
 
-/// Saves the draft with its mistake, then without, and submits it. Returns its number.
+/// Saves the draft with its mistake, then corrected, and submits it. Returns its number.
 async fn save_and_submit(
     account: &Account,
     mut draft: ConsignmentInput,

@@ -1,7 +1,7 @@
 //! The server's refusal and the findings of the validator in one list, then a corrected draft that is saved:
 //! `cargo run --example save_and_fix`.
 //!
-//! With the `ENVD_` settings of the README it uses the servers of these settings, and leaves a draft there.
+//! With the `ENVD_` settings of the README it uses those servers, and leaves a draft there.
 
 mod cli;
 mod settings;
@@ -41,8 +41,8 @@ async fn run() -> Result<(), Failure> {
     let today = Day::today_in(Jurisdiction::Qld, settings.clock().now());
     let context = Context::of(&user, &account, today);
 
-    // Four mistakes: the PIC of another account, a PIC that is too short, an invalid postcode, and an answer that is not a
-    // choice. The validator finds the first one only if the context has the account's PIC.
+    // Four mistakes: the PIC of another account, a PIC that is too short, an invalid postcode, and an answer that is not among
+    // the choices. The validator finds the first only if the context has the account's PIC.
     let home = AddressInput::new("1 Sample Road", "Roma", "QLD", "02345");
     let mut draft = ConsignmentInput::new(
         [FormType::Lpac1],
@@ -55,7 +55,7 @@ async fn run() -> Result<(), Failure> {
     let mirror = questionnaire.validate(&draft, &context);
     let server = match account.save_consignment(draft.clone()).await {
         Ok(_) => return Err("the server accepted a draft with mistakes".into()),
-        // After another error the draft may have been saved.
+        // After any other error the draft may have been saved.
         Err(error) if !error.server_errors().is_empty() && !error.may_have_applied() => {
             Report::from_server_errors(error.server_errors())
         }
@@ -85,7 +85,7 @@ async fn run() -> Result<(), Failure> {
     Ok(())
 }
 
-/// One line for each finding. Both reports have the same type. The validator's sentences are more precise.
+/// Prints one line for each finding. Both reports have the same type; the validator's sentences are more precise.
 fn screen(mirror: &Report, server: &Report) {
     let columns = Columns::new([8, 9]);
     println!("{}", columns.headings(["SEVERITY", "FOUND BY"], "FINDING"));

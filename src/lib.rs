@@ -104,13 +104,14 @@
 //! | `client` | yes | everything that sends requests |
 //! | `gzip` | yes | compressed replies: a page of a list shrinks to about an eighth |
 //! | `rustls` | yes | TLS by rustls with ring |
+//! | `graphql_client016` | yes | operations that the derive of `graphql_client` 0.16 makes, beside those of `envd-codegen` |
 //! | `rustls-aws-lc`, `native-tls` | no | other TLS stacks; choose one |
 //! | `loopback` | no | the module `loopback`: login on the user's own machine |
 //! | `loopback-https` | no | `loopback` for redirect addresses with `https` |
 //! | `keyring` | no | the module `auth::keyring`: a token store in the keyring of the operating system |
 //! | `sealed` | no | the module `auth::sealed`: encryption of stored tokens, for any store |
 //! | `fake` | no | the module `fake`, for tests |
-//! | `chrono`, `jiff`, `time` | no | [`Day`](model::Day) and [`Timestamp`](model::Timestamp) from and to the types of that crate |
+//! | `chrono04`, `jiff02`, `time03` | no | [`Day`](model::Day) and [`Timestamp`](model::Timestamp) from and to the types of chrono 0.4, jiff 0.2 or time 0.3 |
 //!
 //! Without default features only [`model`], [`profile`](mod@profile), [`validate`](mod@validate) and [`Secret`] remain, with no HTTP
 //! client and no async runtime in the tree.
@@ -176,11 +177,11 @@ mod tests;
 #[cfg(feature = "client")]
 mod transport;
 pub mod validate;
-#[cfg(feature = "chrono")]
+#[cfg(feature = "chrono04")]
 mod with_chrono;
-#[cfg(feature = "jiff")]
+#[cfg(feature = "jiff02")]
 mod with_jiff;
-#[cfg(feature = "time")]
+#[cfg(feature = "time03")]
 mod with_time;
 
 #[cfg(feature = "client")]
@@ -192,7 +193,7 @@ pub use crate::client::{Account, Client};
 #[doc(alias = "exception")]
 pub use crate::error::Error;
 #[cfg(feature = "client")]
-pub use crate::error::{ConnectCause, ErrorKind, Result};
+pub use crate::error::{ConnectCause, ErrorKind, Reaction, Result};
 #[cfg(feature = "client")]
 #[doc(inline)]
 #[doc(alias("raw", "unknown fields"))]
@@ -212,7 +213,7 @@ pub use crate::send::pages::Page;
 #[doc(alias("pagination", "paginate", "paging", "cursor"))]
 pub use crate::send::pages::Pager;
 #[cfg(feature = "client")]
-pub use crate::send::{Call, DryRun, Response};
+pub use crate::send::{Call, DryRun};
 #[cfg(feature = "client")]
 #[doc(alias("mock time", "time travel"))]
 pub use crate::transport::Clock;
@@ -222,9 +223,7 @@ pub use crate::transport::HttpOptions;
 #[doc(alias("backoff", "resend"))]
 pub use crate::transport::RetryPolicy;
 
-// The traits in signatures of the crate, under paths that code written by `envd-codegen` can name in any package.
-#[cfg(feature = "client")]
-pub use graphql_client;
+// The trait of variables and replies, under a path that code written by `envd-codegen` can name in any package.
 pub use serde;
 
 #[cfg(all(doctest, feature = "fake"))]

@@ -1,5 +1,5 @@
-// Fails where a link of a built page leads to a file or an anchor that is not there. Links to the web are left out, and so is what other
-// crates say of their traits. `node links.mjs target/doc`
+// Fails if a link of a built page leads to a missing file or anchor. Ignores links to the web, and the documentation that other crates
+// write for their traits. `node links.mjs target/doc`
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { resolve, dirname, join, relative } from 'node:path';
 
@@ -10,7 +10,7 @@ const pages = new Map();
 
 const plain = text => decodeURIComponent(text.replace(/\+/g, ' ')).replace(/&lt;/g, '<').replace(/&gt;/g, '>').replace(/&amp;/g, '&');
 
-// A page and its anchors. Those of other crates, and of the source, are only there.
+// A page and its anchors. For pages of other crates and of the source, only existence is checked.
 function read(file) {
     if (!pages.has(file)) {
         const html = existsSync(file) && (isOwn(file) ? readFileSync(file, 'utf8') : '');
@@ -19,7 +19,7 @@ function read(file) {
     return pages.get(file);
 }
 
-// Another crate links to the module in which an item is declared: to a page that redirects if the module is private.
+// Other crates link to the module that declares an item; if the module is private, that page redirects.
 function follow(file) {
     const [, to] = (read(file) || { html: '' }).html.match(/http-equiv="refresh" content="0;URL=([^"]*)"/) ?? [];
     return to ? resolve(dirname(file), to) : file;

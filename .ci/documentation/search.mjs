@@ -1,11 +1,11 @@
-// Searches the built documentation for each word of words.txt, with the search script of its pages, and fails where the item of the
-// line is not among the first ten results of its crate. `node search.mjs target/doc`
+// Searches the built documentation for each word of words.txt, with the search script of its pages. Fails if the item of the line is
+// not among the first ten results of its crate. `node search.mjs target/doc`
 import { readFileSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import vm from 'node:vm';
 
-// The crate of an item that names none is the first.
+// An item without a crate name belongs to the first crate.
 const CRATES = ['envd_sdk', 'envd_sync', 'envd_postgres', 'envd_codegen'];
 const SHOWN = 10;
 
@@ -15,7 +15,7 @@ const files = readdirSync(`${doc}/static.files`);
 const script = name => require(`./static.files/${files.find(file => file.startsWith(`${name}-`) && file.endsWith('.js'))}`);
 const run = path => vm.runInThisContext(readFileSync(`${doc}/search.index/${path}.js`, 'utf8'));
 
-// storage.js has these in a browser.
+// In a browser, storage.js defines these.
 globalThis.nonnull = globalThis.nonundef = value => value;
 const { Stringdex, RoaringBitmap } = script('stringdex');
 const { docSearch, DocSearch } = await script('search').initSearch(Stringdex, RoaringBitmap, {
@@ -27,7 +27,7 @@ const { docSearch, DocSearch } = await script('search').initSearch(Stringdex, Ro
     loadDataByNameAndHash: (name, hash) => run(`${name}/${hash}`),
 });
 
-// docs.rs has a search for each crate, so only its own items count.
+// docs.rs searches each crate separately, so only items of the same crate count.
 async function search(word, crate) {
     const found = [];
     const { others } = await docSearch.execQuery(DocSearch.parseQuery(word), crate, crate);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The page of web_form in a real browser.
+# Tests the page of web_form in a real browser.
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
 chromium=$(command -v chromium || command -v google-chrome || true)

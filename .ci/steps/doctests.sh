@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The programs of the documentation on another date as well. rustdoc compiles them itself, does not start under faketime, and needs
-# longer than they run; so cargo tells it to run each of them twice.
+# Runs the programs of the documentation today and on another date. rustdoc compiles them, which takes longer than running them, and
+# does not start under faketime; so cargo makes it run each program twice.
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
 command -v faketime >/dev/null || debian faketime

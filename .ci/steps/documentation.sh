@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The documentation builds without a warning: with the validator alone, and as docs.rs builds it. There each link leads somewhere, and
-# the search finds what users look for (.ci/documentation, by Node).
+# The documentation builds without warnings: with only the validator, and as on docs.rs. In the latter, no link is broken, and the
+# search finds the words of users (.ci/documentation, with Node).
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
 export RUSTDOCFLAGS="-D warnings"
@@ -8,12 +8,15 @@ of_docs_rs=$(sed -n '/^\[package.metadata.docs.rs\]/,$ s/^features = \[\(.*\)\]/
 [[ -n $of_docs_rs ]] || fail "Cargo.toml names no features"
 
 cargo doc --quiet --locked --no-deps -p envd-sdk --no-default-features
-# A page that an earlier build left would hide a broken link. rustdoc links to another crate only if its folder is there already, and
-# cargo builds the four in any order. Features without names of packages: `envd-sync/sqlite` would mean its dev-dependency on itself.
+# Pages of an earlier build would hide broken links. rustdoc links to another crate only if its folder already exists, and cargo, which
+# documents the four at the same time, removes a folder before it writes it anew. So the crates that link to others are written once
+# more, one after another. Features have no package names: `envd-sync/sqlite` would mean its dev-dependency on itself.
 rm -rf "$CARGO_TARGET_DIR/doc"
-mkdir -p "$CARGO_TARGET_DIR"/doc/envd_{sdk,sync,postgres,codegen}
 read -ra packages <<<"$libraries"
-cargo doc --quiet --locked --no-deps "${packages[@]}" --features "$of_docs_rs,sqlite,laws"
+for linking in envd_sync envd_postgres ''; do
+    cargo doc --quiet --locked --no-deps "${packages[@]}" --features "$of_docs_rs,sqlite,laws"
+    [[ -z $linking ]] || rm -r "$CARGO_TARGET_DIR/doc/$linking"
+done
 
 command -v node >/dev/null || debian nodejs
 node .ci/documentation/links.mjs "$CARGO_TARGET_DIR/doc"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# An application outside the workspace. Checked alone first: its tests turn the feature `fake` on. One of them builds what the pages show.
+# Builds an application outside the workspace. First without its tests, which enable the feature `fake`. One test builds the pages' code.
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
 manifest=tests/downstream/Cargo.toml

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every example runs as a newcomer runs it: no arguments, no account. Then with a closed output, where it does not panic.
+# Every example runs without arguments and without an account, and does not panic if its output is closed.
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
 cargo build --quiet --locked --examples

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Random tests with other cases than those of `cargo test`. The seed comes from the commit: a new commit is tried with a new
-# one, and the same commit always with the same. What this finds becomes a case of its own.
+# Runs the random tests with other cases than `cargo test`. The seed comes from the commit: a new commit gets a new seed, and the
+# same commit always gets the same. Add a failing case as a fixed case.
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
 seed=$((0x$(git rev-parse 'HEAD^{tree}' | cut -c1-5)))

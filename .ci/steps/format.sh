@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Format, lock files, and the shape of .ci itself.
+# Checks formatting, lock files, and the files of .ci.
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
 apart=(benches/peers tests/downstream tests/validator-only)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Licences, sources and duplicates as .ci/deny.toml says, and the database of advisories. cargo-deny takes minutes to build: it
-# is installed where CI is set, as the workflow does.
+# Checks licences, sources and duplicates by .ci/deny.toml, and the advisory database. cargo-deny takes minutes to build, so it is
+# installed only if CI is set, as in the workflow.
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
 if ! cargo deny --version 2>/dev/null; then

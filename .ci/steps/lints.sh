@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Clippy on all that the workspace builds, also what a feature hides.
+# Runs clippy on the entire workspace, including code behind features.
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
 cargo clippy --quiet --locked --workspace --all-targets --features "$more" -- -D warnings

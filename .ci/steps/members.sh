@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The packages of the workspace that `cargo test` leaves out: applications, real processes (kills, full disks, big files, measured
-# memory), the generator. One command: apart from each other each of them builds the libraries with features of its own.
+# Tests the packages that `cargo test` leaves out: applications, real processes (kills, full disks, big files, measured memory), the
+# generator. In one command, because separately each would build the libraries with different features.
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
 cargo build --quiet --locked --examples

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The libraries build with the oldest versions that Cargo.toml names, and none of these has a known advisory. Cargo finds them for
-# nightly only, unless it is told. The dev-dependencies are left out: their bounds concern no user.
+# The libraries build with the oldest versions that Cargo.toml allows, and none of these has a known advisory. Cargo resolves them only
+# on nightly, hence RUSTC_BOOTSTRAP. Leaves out dev-dependencies, whose bounds do not affect users.
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
 copy=$work/oldest

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# No test depends on the date: before the forms of today, and two minutes before the end of a leap day. doctests.sh has a third one.
+# No test depends on the date. Tries a date before today's forms, and two minutes before the end of a leap day. doctests.sh has a third.
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
 command -v faketime >/dev/null || debian faketime
@@ -8,7 +8,7 @@ binaries=$(test_binaries)
 for date in '2025-02-10 12:00:00' '2028-02-29 23:58:00'; do
     printf -- '-- %s\n' "$date"
     for binary in $binaries; do
-        # Replica and outbox are tried with clocks of their own: once is enough to find a test that is not.
+        # The tests of replica and outbox use their own clocks, so one date is enough to find a test that does not.
         [[ $date == 2028* || $(basename "$binary") != envd_sync-* ]] || continue
         mapfile -t left_out < <(without_pure_rooms "$binary")
         ENVD_SDK_TEST_SCHEDULES=10 faketime -f "@$date" "$binary" --quiet "${left_out[@]}"

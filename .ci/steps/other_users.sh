@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `cargo test` is green for everybody: another user, umasks, no HOME, a blank in TMPDIR, other languages, a checkout that cannot be
-# written. Needs root, to become that user.
+# `cargo test` passes for any user: another user id, umasks, no HOME, a blank in TMPDIR, other languages, a read-only checkout.
+# Needs root, to become that user.
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
 not_checked() {
@@ -13,7 +13,7 @@ if [[ $(id -u) != 0 ]]; then
 fi
 binaries=$(cargo test --locked --no-run --tests --message-format=json 2>/dev/null | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | grep /deps/)
 [[ $(wc -l <<<"$binaries") -ge 3 ]] || fail "the tests are not where cargo says: $binaries"
-# as UMASK GROUP BINARY ARGUMENT..: as a user whose group may have another number, as it does where numbers have shifted.
+# as UMASK GROUP BINARY ARGUMENT..: runs as a user whose group id may differ from the user id.
 as() {
     local umask=$1 group=$2 temporary
     shift 2
@@ -28,7 +28,7 @@ chmod 755 "$work"
 setpriv --reuid=12345 --regid=12345 --clear-groups -- test -r Cargo.toml -a -r "${binaries%%$'\n'*}" \
     || not_checked "another user cannot read $PWD and $CARGO_TARGET_DIR; chmod o+x the folders above"
 for binary in $binaries; do
-    # It asks cargo, which has no HOME here.
+    # This test runs cargo, which needs HOME.
     [[ $(basename "$binary") != rooms-* ]] || continue
     mapfile -t left_out < <(without_pure_rooms "$binary")
     as 0002 12346 "$binary" --quiet "${left_out[@]}"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every interleaving of a small world of the outbox, to its full depth: each promise holds in all of them.
+# Explores every interleaving of a small model of the outbox to its full depth: each promise holds in all of them.
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
 ENVD_SDK_TEST_LONG=1 ENVD_SDK_TEST_THREADS=2 cargo test --quiet --locked --release -p one_row --lib the_promises_hold -- --nocapture

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What would go to crates.io: the libraries pack together without a warning and hold what they should and nothing large. From each
-# package an example is built as a stranger builds it: cargo does not notice when a module of one is missing.
+# The packages for crates.io: the libraries pack together without warnings, and contain the right files and no large ones. Builds an
+# example from each package, because cargo does not detect a missing module.
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
 read -ra packages <<<"$libraries"
@@ -15,7 +15,7 @@ for name in envd-sdk envd-sync envd-postgres envd-codegen; do
         grep -q "^$name-[0-9.]*/$file\$" <<<"$list" || fail "the package $name lacks $file"
     done
 done
-# Both hold the schema: the generator works without the SDK.
+# Both contain the schema, because the generator does not depend on the SDK.
 for name in envd-sdk envd-codegen; do
     [[ $(grep -c "^$name-[0-9.]*/graphql/[a-z]*\.graphql\$" <<<"$list") == 3 ]] || fail "the package $name lacks graphql"
 done
@@ -27,7 +27,7 @@ mv "$work"/envd-sdk-* "$work/envd-sdk"
 mv "$work"/envd-sync-* "$work/envd-sync"
 mv "$work"/envd-postgres-* "$work/envd-postgres"
 mv "$work"/envd-codegen-* "$work/envd-codegen"
-# One workspace with the profile, the resolver and the versions of ours, so that what is built already is not built again.
+# One workspace with our profile, resolver and versions, so that cargo reuses existing builds.
 {
     printf '[workspace]\nresolver = "3"\nmembers = ["envd-sdk", "envd-sync", "envd-postgres", "envd-codegen"]\n'
     printf '[patch.crates-io]\nenvd-sdk = { path = "envd-sdk" }\nenvd-sync = { path = "envd-sync" }\n'

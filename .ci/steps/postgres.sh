@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The stores in Postgres, pgbouncer, sealing, the keyring, dates of other crates; then the example with many hosts.
+# Tests the stores in Postgres, pgbouncer, sealing, the keyring and dates of other crates; then the example with many hosts.
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
 [[ -x /usr/sbin/pgbouncer ]] || debian pgbouncer

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What `cargo test` runs for everybody: unit tests, tests/suite, rooms, examples, documentation.
+# Runs `cargo test`: unit tests, tests/suite, rooms, examples, documentation.
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
 tidily cargo test --quiet --locked

@@ -25,15 +25,15 @@ pub(crate) struct Dialog<'a> {
     user: User,
     files: &'a Files,
     today: Day,
-    /// The section whose rows are filled in: after the last question of a row it is asked about another one.
+    /// The section that the user is filling in: after the last question of a row, the dialog offers another row.
     section: Option<QuestionRef>,
-    /// The question that the user has gone back to.
+    /// The question that the user went back to.
     back: Option<QuestionRef>,
 }
 
 /// Where to go from a prompt.
 enum Step {
-    /// To the first open question.
+    /// Continue with the first open question.
     On,
     Back,
     End(Ended),
@@ -50,7 +50,7 @@ impl<'a> Dialog<'a> {
         })
     }
 
-    /// Asks until no question is open. However it ends, the form has the answers so far.
+    /// Asks until no question is open. If the dialog ends early, the form keeps the answers so far.
     pub(crate) async fn fill_in(mut self, form: &mut Form) -> Result<Ended, Failure> {
         screen::start(form);
         loop {
@@ -82,7 +82,7 @@ impl<'a> Dialog<'a> {
             };
             match step {
                 Step::On => {
-                    // The dialog goes on: the answers are still to be written at its end.
+                    // Continue: the answers can still be written at the end of the dialog.
                     if let Err(problem) = self.files.save_again(form) {
                         screen::refused(&format!("not saved: {problem}"));
                     }
@@ -99,8 +99,8 @@ impl<'a> Dialog<'a> {
         }
     }
 
-    /// The question before this one in display order, or this one if it is the first. Before the question whether a section
-    /// gets another row are those in its rows, unless the user has gone back to it from them.
+    /// Returns the previous question in display order, or this question if it is the first. From the question about another row
+    /// of a section, the user goes back into the rows of the section, unless they came from there.
     fn before(
         &self,
         items: &[Item],
@@ -151,7 +151,7 @@ impl<'a> Dialog<'a> {
         }
     }
 
-    /// Answers the question if the text is right; otherwise the form stays as it is.
+    /// Answers the question if the text is valid; otherwise leaves the form unchanged.
     fn answer(item: &Item, text: &str, form: &mut Form) -> Result<(String, Change), String> {
         let value = value::read(item, text)?;
         let mut tried = form.clone();
@@ -225,7 +225,6 @@ impl<'a> Dialog<'a> {
     }
 }
 
-/// Leaves the question without an answer.
 fn leave_open(item: &Item, form: &mut Form) -> Result<(), EditError> {
     if item.value.is_some() {
         form.answer(&item.question, None)?;
@@ -233,7 +232,7 @@ fn leave_open(item: &Item, form: &mut Form) -> Result<(), EditError> {
     form.skip(item.question.clone())
 }
 
-/// Removes the row that `remove N` names; `None` for another text.
+/// Removes the row in `remove N`. `None` if the text is not such a command.
 fn removed(item: &Item, text: &str, form: &mut Form) -> Option<Result<Change, EditError>> {
     let number: usize = text.strip_prefix("remove")?.trim().parse().ok()?;
     let row = item.rows.get(number.checked_sub(1)?)?;

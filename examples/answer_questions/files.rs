@@ -1,4 +1,4 @@
-//! The files: the consignment, and the form that is saved.
+//! The output files: the consignment and the saved form.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -23,7 +23,7 @@ An empty line leaves a question open, < goes back, and ? says why it is asked; h
 quit or Ctrl-C saves the form, to answer_questions.json unless --resume names a file. The exit code
 is then 1, as when a pipe ends before the questions.";
 
-/// The files that the arguments name.
+/// The files named in the arguments.
 pub(crate) struct Files {
     out: Option<PathBuf>,
     saved: Option<PathBuf>,
@@ -49,13 +49,13 @@ impl Files {
         self.out.is_some()
     }
 
-    /// Where the form was saved.
+    /// The file in which the form was saved.
     pub(crate) fn saved(&self) -> String {
         let saved = self.saved.as_ref();
         saved.map_or_else(String::new, |file| file.display().to_string())
     }
 
-    /// Fails if a file cannot be written, before the first question. Leaves the files unchanged.
+    /// Checks before the first question that all files can be written. Leaves them unchanged.
     pub(crate) fn try_to_write(&self) -> Result<(), Unusable> {
         if let Some(file) = &self.out {
             let opened = OpenOptions::new().append(true).create(true).open(file);
@@ -69,7 +69,7 @@ impl Files {
         Ok(())
     }
 
-    /// The form that was saved; `None` without `--resume`, and if the file is not there yet.
+    /// Reads the saved form. `None` without `--resume`, or if the file does not exist yet.
     pub(crate) fn read(&self) -> Result<Option<SavedForm>, Unusable> {
         let Some(file) = self.saved.as_ref().filter(|file| file.exists()) else {
             return Ok(None);
@@ -95,7 +95,7 @@ impl Files {
         self.save_again(form)
     }
 
-    /// Writes the consignment to its file or to stdout; to stdout as well if the file fails, so that no answer is lost.
+    /// Writes the consignment to its file or to stdout. If the file fails, falls back to stdout, so that no answer is lost.
     pub(crate) fn write(&self, json: &str) -> Result<(), Failure> {
         let json = cli::json(json);
         if let Some(file) = &self.out {
@@ -117,7 +117,7 @@ fn replace(file: &Path, form: &Form) -> Result<(), Failure> {
     cli::replace(file, &json).map_err(|error| Unusable::new(file, error).into())
 }
 
-/// A file of the current folder that is not there yet.
+/// Creates a new file in the current folder.
 fn new_file() -> Result<PathBuf, Unusable> {
     let names = (2..100).map(|number| format!("answer_questions-{number}.json"));
     let mut last = None;

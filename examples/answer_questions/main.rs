@@ -1,7 +1,7 @@
 //! A form in the terminal: `cargo run --example answer_questions -- [--resume FILE] [--out FILE]`.
 //!
-//! It asks the questions of the form LPAC1, from a terminal or a pipe, and writes the consignment as JSON. Ctrl-C saves what is
-//! answered, and `--resume` goes on. When stdin is empty, it plays scripted answers.
+//! It asks the questions of the form LPAC1, on a terminal or over a pipe, and writes the consignment as JSON. Ctrl-C saves the
+//! answers, and `--resume` continues from there. If stdin is empty, it uses scripted answers.
 
 #[path = "../cli/mod.rs"]
 mod cli;
@@ -71,7 +71,7 @@ async fn run(mut files: Files) -> Result<ExitCode, Failure> {
     Ok(ExitCode::FAILURE)
 }
 
-/// The form that was saved, or a new one.
+/// Opens the saved form, or a new form.
 fn open(questionnaire: &Questionnaire, files: &Files, context: &Context) -> Result<Form, Failure> {
     let Some(saved) = files.read()? else {
         let origin = PartyInput::new("QAZZ7777").name("Sample Station");

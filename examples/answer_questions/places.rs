@@ -2,15 +2,15 @@
 
 use envd_sdk::validate::{Item, ItemKind, QuestionRef};
 
-/// An item, and the row that it stands in.
+/// An item and the section whose row contains it.
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'a> {
     pub(crate) item: &'a Item,
-    /// The section of the row.
+    /// The section that has the row.
     pub(crate) section: Option<&'a Item>,
 }
 
-/// All items that can be answered, and sections.
+/// All sections and all items that the user can answer.
 pub(crate) fn places(items: &[Item]) -> Vec<Place<'_>> {
     let mut open: Vec<Place> = below(items, None).collect();
     open.reverse();
@@ -20,7 +20,7 @@ pub(crate) fn places(items: &[Item]) -> Vec<Place<'_>> {
         if item.kind != ItemKind::Display && !item.read_only {
             places.push(place);
         }
-        // A section in a row has no rows of its own.
+        // A section inside a row has no rows, so its items belong to the outer section.
         let section = place.section.or(Some(item));
         let rows = item.rows.iter().flat_map(|row| below(&row.items, section));
         let mut all: Vec<Place> = rows.chain(below(&item.children, place.section)).collect();
@@ -41,7 +41,7 @@ pub(crate) fn find<'a>(places: &[Place<'a>], question: &QuestionRef) -> Option<P
         .copied()
 }
 
-/// The place before a question; of the last one, if there is no question.
+/// The place before a question; the last place if there is no question.
 pub(crate) fn before(items: &[Item], question: Option<&QuestionRef>) -> Option<QuestionRef> {
     let places = places(items);
     let is_here = |place: &Place| Some(&place.item.question) == question;

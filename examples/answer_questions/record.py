@@ -16,11 +16,11 @@ COMMAND = ["cargo", "run", "--quiet", "--example", "answer_questions"]
 HERE = Path(__file__).resolve().parent
 
 ROWS, COLUMNS = 26, 92
-# Of a letter of 14 pixels; monospaced fonts differ a little.
+# The size of a letter in a 14-pixel font; monospaced fonts differ slightly.
 WIDTH, HEIGHT = 8.6, 20
 BAR, MARGIN = 36, 18
 
-# The codes of ANSI terminals that the example uses.
+# The ANSI codes that the example uses.
 STYLES = {"1": "bold", "2": "dim", "31": "red", "32": "green", "33": "yellow", "36": "cyan"}
 
 STYLE = """
@@ -32,7 +32,7 @@ STYLE = """
 
 
 def record():
-    """What the example prints to a terminal."""
+    """The output of the example on a terminal."""
     ours, theirs = pty.openpty()
     environment = {name: value for name, value in os.environ.items() if not name.startswith("ENVD_")}
     environment |= {"TERM": "xterm-256color"}
@@ -42,7 +42,7 @@ def record():
     )
     os.close(theirs)
     printed = b""
-    # The end of a terminal is an error on Linux, and empty elsewhere.
+    # Reading past the end of a terminal is an error on Linux, and returns nothing elsewhere.
     try:
         while some := os.read(ours, 65536):
             printed += some
@@ -54,7 +54,7 @@ def record():
 
 
 def spans(line):
-    """A line of the terminal as text of SVG."""
+    """A line of the terminal as SVG text."""
     on, text = [], ""
     for code, part in re.findall(r"\x1b\[(\d+)m|([^\x1b]+)", line):
         if code:
@@ -67,7 +67,7 @@ def spans(line):
 
 
 def scroll(lines):
-    """The keyframes: each question has its time, and the end is shown for long."""
+    """The keyframes: each question is shown for a while, and the end for longer."""
     times, at = [(0.0, 0)], 4.0
     for end in [number for number, line in enumerate(lines) if not line] + [len(lines)]:
         if end > ROWS:

@@ -1,4 +1,4 @@
-//! Prints the dialog to stderr. What was asked and answered stays on the screen.
+//! Prints the dialog to stderr. Questions and answers stay on the screen.
 
 use std::fmt::Display;
 
@@ -10,7 +10,7 @@ use super::cli::{self, printable};
 use super::places::{Place, places};
 use super::value;
 
-/// Without colours where stderr is no terminal, and where `NO_COLOR` is set.
+/// No colours if stderr is not a terminal or `NO_COLOR` is set.
 fn style() -> Style {
     Style::new().for_stderr()
 }
@@ -37,7 +37,7 @@ pub(crate) fn start(form: &Form) {
     );
 }
 
-/// Prints what can be typed, and asks again.
+/// Prints the available commands, and a new prompt.
 pub(crate) fn help() {
     for (typed, what) in [
         ("Enter", "leaves the question open, or keeps its answer"),
@@ -52,7 +52,7 @@ pub(crate) fn help() {
     prompt("");
 }
 
-/// Prints the question with the way to answer it, and the answer that it has.
+/// Prints the question, how to answer it, and its current answer.
 pub(crate) fn question(place: &Place, form: &Form, today: Day) {
     let item = place.item;
     heading(place, form);
@@ -64,12 +64,12 @@ pub(crate) fn question(place: &Place, form: &Form, today: Day) {
     if let Some(answer) = &item.value {
         let answer = printable(value::name(item, answer));
         note(&format!(
-            "    now: {answer} (Enter keeps it, -- takes it away)"
+            "    now: {answer} (Enter keeps it, -- removes it)"
         ));
     }
 }
 
-/// Prints the choices with their numbers; few short ones on one line.
+/// Prints the numbered choices; a few short ones fit on one line.
 fn choices(item: &Item) {
     let all = (1..).zip(&item.choices);
     let all: Vec<String> = all
@@ -87,7 +87,7 @@ fn choices(item: &Item) {
     }
 }
 
-/// Prints a section, with its rows if there are some.
+/// Prints a section and the number of its rows.
 pub(crate) fn section(place: &Place, form: &Form) {
     heading(place, form);
     match place.item.rows.len() {
@@ -144,7 +144,7 @@ pub(crate) fn refused(why: &str) {
     show(format!("    {}", style().red().apply_to(printable(why))));
 }
 
-/// Prints the answer by its name, which the user may have typed as a number.
+/// Prints the name of the chosen answer; the user may have typed its number.
 pub(crate) fn taken(item: &Item, value: &str) {
     if !item.choices.is_empty() {
         let name = printable(value::name(item, value));
@@ -152,7 +152,7 @@ pub(crate) fn taken(item: &Item, value: &str) {
     }
 }
 
-/// Prints the questions that are no longer asked, by their texts, and what is wrong elsewhere.
+/// Prints the texts of the questions that no longer apply, and new mistakes in other questions.
 pub(crate) fn changed(change: &Change, before: &[Place]) {
     for question in &change.vanished {
         if let Some(place) = before.iter().find(|place| place.item.question == *question) {
@@ -167,7 +167,7 @@ pub(crate) fn changed(change: &Change, before: &[Place]) {
     }
 }
 
-/// Prints what is missing, or what to look at again.
+/// Prints the missing answers, or the answers to check.
 pub(crate) fn end(form: &Form) {
     let blockers = form.blockers();
     if blockers.is_empty() {

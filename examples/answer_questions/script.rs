@@ -2,19 +2,20 @@
 
 use envd_sdk::validate::{Item, ItemKind};
 
-/// What is asked.
+/// A prompt of the dialog.
 pub(crate) enum Prompt<'a> {
-    /// A question, after so many answers that were refused.
+    /// A question, and the number of refused answers so far.
     Question { item: &'a Item, refused: usize },
-    /// Whether a section gets its first row.
+    /// Asks whether to add the first row of a section.
     FirstRow(&'a Item),
-    /// Whether it gets another one.
+    /// Asks whether to add another row.
     NextRow,
-    /// Whether all is done.
+    /// Asks whether the form is complete.
     Done,
 }
 
-/// By the text of the question. Other questions get `No`, a number, a day, or stay open unless they are required.
+/// Answers by the text of the question. Other choices get `No`, or the last choice; other required questions get a sample
+/// value, and the rest stay open.
 const ANSWERS: [(&str, &str); 9] = [
     ("Number of head", "24"),
     ("Breed", "Brahman"),
@@ -29,7 +30,7 @@ const ANSWERS: [(&str, &str); 9] = [
 
 pub(crate) fn answer(prompt: &Prompt) -> String {
     match prompt {
-        // The first attempt shows what a wrong answer leads to.
+        // The first attempt shows how the dialog handles a wrong answer.
         Prompt::Question { item, refused: 0 } if item.text == "Number of head" => {
             "two dozen".to_owned()
         }

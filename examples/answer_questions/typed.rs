@@ -1,4 +1,4 @@
-//! Lines of the user, or of a script.
+//! Lines from the user or from a script.
 
 use std::io::{self, BufRead, IsTerminal};
 use std::thread;
@@ -9,7 +9,7 @@ use super::cli::{self, Failure};
 use super::screen;
 use super::script::{self, Prompt};
 
-/// What the user does at a prompt.
+/// The user's response to a prompt.
 #[derive(Debug)]
 pub(crate) enum Typed {
     Line(String),
@@ -23,7 +23,7 @@ pub(crate) struct User {
     lines: UnboundedReceiver<String>,
     interrupts: Interrupts,
     is_terminal: bool,
-    /// Whether nothing came from stdin yet.
+    /// True until the first line from stdin.
     is_first: bool,
     is_script: bool,
 }
@@ -36,7 +36,7 @@ type Interrupts = tokio::signal::windows::CtrlC;
 impl User {
     pub(crate) fn new() -> Result<Self, Failure> {
         let (sender, lines) = unbounded_channel();
-        // A read of stdin cannot be ended: the thread ends with the program.
+        // A blocking read of stdin cannot be cancelled: the thread ends with the program.
         thread::spawn(move || {
             let mut stdin = io::stdin().lock();
             let mut line = Vec::new();
@@ -59,7 +59,7 @@ impl User {
         })
     }
 
-    /// The next line that is no help. `quit` is as Ctrl-C.
+    /// Returns the next line. Handles `help` itself; `quit` acts like Ctrl-C.
     pub(crate) async fn line(&mut self, prompt: &Prompt<'_>) -> Typed {
         loop {
             match self.any_line(prompt).await {
@@ -72,7 +72,7 @@ impl User {
         }
     }
 
-    /// The next line. It is printed where the terminal has not shown it.
+    /// Reads the next line, and echoes it if stdin is not a terminal.
     async fn any_line(&mut self, prompt: &Prompt<'_>) -> Typed {
         let line = if self.is_script {
             None
@@ -85,7 +85,7 @@ impl User {
                 }
             }
         };
-        // An empty stdin, as of a program that nobody looks at.
+        // Stdin is empty, as in an unattended run: use the script.
         self.is_script |= line.is_none() && self.is_first && !self.is_terminal;
         self.is_first = false;
         let line = if self.is_script {

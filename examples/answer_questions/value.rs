@@ -1,9 +1,9 @@
-//! What a typed text means as an answer.
+//! Converts typed text into answers.
 
 use envd_sdk::model::Day;
 use envd_sdk::validate::{Choice, Item, ItemKind};
 
-/// How an answer is typed.
+/// Describes how to type an answer.
 pub(crate) fn format(item: &Item, today: Day) -> String {
     match item.kind {
         ItemKind::MultipleChoice => "numbers or names, with commas between them".to_owned(),
@@ -17,11 +17,11 @@ pub(crate) fn format(item: &Item, today: Day) -> String {
     }
 }
 
-/// The answer, or why the text is none and what to do.
+/// Returns the answer, or a message that says why the text is not an answer and what to type.
 pub(crate) fn read(item: &Item, text: &str) -> Result<String, String> {
     if text.contains(|letter: char| letter.is_control() || letter == '\u{fffd}') {
         return Err(
-            "That has a character that is no text, as of an arrow key. Type it again.".to_owned(),
+            "That contains a control character, as from an arrow key. Type it again.".to_owned(),
         );
     }
     if item.kind == ItemKind::MultipleChoice && !item.choices.is_empty() {
@@ -37,11 +37,11 @@ pub(crate) fn read(item: &Item, text: &str) -> Result<String, String> {
     if item.kind == ItemKind::Image {
         return Err("A picture cannot be typed. Leave it open.".to_owned());
     }
-    // What the crate advises about the text is asked once it is in the form.
+    // The dialog asks about the crate's advice once the answer is in the form.
     Ok(item.kind.from_typed(text))
 }
 
-/// The name by which people know the answer.
+/// The display name of the answer.
 pub(crate) fn name(item: &Item, value: &str) -> String {
     let name = |value: &str| {
         item.choices
@@ -61,7 +61,7 @@ pub(crate) fn name(item: &Item, value: &str) -> String {
     })
 }
 
-/// By name, by number from 1, or by the beginning of one name.
+/// Finds a choice by name, by number from 1, or by a prefix that only one name has.
 fn choice<'a>(choices: &'a [Choice], text: &str) -> Result<&'a str, String> {
     let lower = text.to_lowercase();
     let is_named = |choice: &&Choice| {
@@ -83,7 +83,7 @@ fn choice<'a>(choices: &'a [Choice], text: &str) -> Result<&'a str, String> {
     match fitting[..] {
         [choice] => Ok(&choice.value),
         [] => Err(format!(
-            "\u{201c}{text}\u{201d} is none of them. Type a number from 1 to {}, or a name.",
+            "\u{201c}{text}\u{201d} is not one of them. Type a number from 1 to {}, or a name.",
             choices.len()
         )),
         _ => {

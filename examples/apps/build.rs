@@ -1,4 +1,4 @@
-//! Writes the operations of `custom_operation` from its documents.
+//! Generates the operations of `custom_operation` from its documents.
 
 fn main() {
     envd_codegen::Generator::default()

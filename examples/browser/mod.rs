@@ -1,4 +1,4 @@
-//! A minimal browser, so that an example can show a login: it follows redirects and stores cookies.
+//! A minimal browser for logins in the examples: it follows redirects and stores cookies.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::cli::Failure;
 /// A browser for plain HTTP on this machine.
 #[derive(Default)]
 pub(crate) struct Browser {
-    /// By host and port, then by name.
+    /// Keyed by host and port, then by name.
     cookies: BTreeMap<(String, String), String>,
 }
 

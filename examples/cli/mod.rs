@@ -1,8 +1,8 @@
 //! Arguments, exit codes and output of the examples.
 //!
-//! The exit code is 0 for success, 1 for a failure, 2 for wrong arguments: an unknown option, an invalid value, or a file
-//! that cannot be read or created. It is 0 as well when the reader of the output closes the pipe, as `head` does; output that cannot
-//! be written for another reason, such as a full disk, is a failure.
+//! The exit code is 0 for success, 1 for a failure, 2 for wrong arguments: an unknown option, an invalid value, or a file that
+//! cannot be read or created. It is also 0 if the reader of the output closes the pipe, as `head` does. Any other failure to
+//! write the output, such as a full disk, gives 1.
 
 #![allow(dead_code)] // Each example uses a part of it.
 
@@ -50,7 +50,7 @@ pub(crate) fn help(usage: &str) -> ! {
     process::exit(0)
 }
 
-/// The value of an option, parsed by `read`; otherwise an error that names the option and the expected value.
+/// Parses the value of an option with `read`. The error names the option and the expected value.
 pub(crate) fn value<T>(
     given: &mut Parser,
     option: &str,
@@ -61,13 +61,13 @@ pub(crate) fn value<T>(
     read(&text).ok_or_else(|| format!("{option} {text}: expected {expected}").into())
 }
 
-/// The value of `--port`; of 0 the system chooses a free one.
+/// The value of `--port`; for 0 the system chooses a free port.
 pub(crate) fn port(given: &mut Parser) -> Result<u16, lexopt::Error> {
     let expected = "a port, 0 to 65535";
     value(given, "--port", expected, |text| text.parse().ok())
 }
 
-/// Prints the problem and how the program is called, and returns the exit code for wrong arguments.
+/// Prints the problem and the usage, and returns the exit code for wrong arguments.
 pub(crate) fn refuse(problem: impl Display, usage: &str) -> ExitCode {
     let called = usage.split("\n\n").next().unwrap_or_default();
     let problem = fitted(&format!("error: {}", printable(problem)), &Term::stderr());
@@ -75,7 +75,7 @@ pub(crate) fn refuse(problem: impl Display, usage: &str) -> ExitCode {
     ExitCode::from(2)
 }
 
-/// The exit code of a result; an error is printed.
+/// Returns the exit code of a result, and prints an error.
 pub(crate) fn end(done: Result<(), Failure>) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -102,7 +102,7 @@ pub(crate) fn is_closed_pipe(failure: &Failure) -> bool {
     error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// A file that an argument names and that cannot be used.
+/// A file from the arguments that cannot be used.
 #[derive(Debug)]
 pub(crate) struct Unusable(String);
 
@@ -120,16 +120,16 @@ impl Display for Unusable {
 
 impl Error for Unusable {}
 
-/// Whether a file is not there in a folder that is: its name may be mistyped.
+/// True if the folder exists but the file does not: its name may be mistyped.
 pub(crate) fn is_absent(file: &Path) -> bool {
     let folder = file.parent().filter(|folder| folder.as_os_str() != "");
     file.file_name().is_some() && !file.exists() && folder.is_none_or(Path::exists)
 }
 
-/// How much of a file is read: a profile, a form or a list of servers has some KB.
+/// The size limit of an input file: a profile, a form or a list of servers has a few KB.
 const LARGEST: u64 = 16 << 20;
 
-/// The text of a file that an argument names. A device or a pipe, also behind a link, may have no end.
+/// Reads a text file from the arguments. The limit matters for devices and pipes, also behind a link, which may be endless.
 pub(crate) fn read_text(file: &Path) -> io::Result<String> {
     let invalid = |problem| io::Error::new(io::ErrorKind::InvalidData, problem);
     let opened = File::open(file)?;
@@ -144,7 +144,7 @@ pub(crate) fn read_text(file: &Path) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| invalid("is not text in UTF-8"))
 }
 
-/// Replaces a file atomically: an interruption leaves the old or the new one.
+/// Replaces a file atomically: after an interruption either the old or the new file exists.
 pub(crate) fn replace(file: &Path, contents: &[u8]) -> io::Result<()> {
     let (beside, mut new) = file_beside(file)?;
     new.write_all(contents)?;
@@ -152,8 +152,8 @@ pub(crate) fn replace(file: &Path, contents: &[u8]) -> io::Result<()> {
     fs::rename(&beside, file)
 }
 
-/// A new file with the name of another one and `.new`. What has that name, such as the file of a program that was killed, is
-/// removed, and a link is not followed: in a directory that others may write they may have made it.
+/// Creates a new file with the name of another file plus `.new`. Removes an existing file of that name, which a killed program
+/// may have left. Does not follow a link, because in a shared directory another user may have planted it.
 pub(crate) fn file_beside(file: &Path) -> io::Result<(PathBuf, File)> {
     let mut name = file.as_os_str().to_owned();
     name.push(".new");
@@ -166,7 +166,7 @@ pub(crate) fn file_beside(file: &Path) -> io::Result<(PathBuf, File)> {
     Ok((beside, new))
 }
 
-/// The messages of all layers of the error, without repetitions.
+/// The messages of the error and all its sources, without repetitions.
 pub(crate) fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut below = error.source();
@@ -199,8 +199,7 @@ pub(crate) fn time(at: SystemTime) -> String {
     format!("{}, {hour:02}:{minute:02} UTC", day(Day::of(at)))
 }
 
-/// The text as a terminal has room for it: a line that is too wide breaks at a blank and goes on as far in as it began. A file or
-/// another program gets the text as it is.
+/// Wraps the text to the terminal: breaks long lines at blanks and keeps their indentation. Leaves the text unchanged for files and pipes.
 pub(crate) fn fitted(text: &str, terminal: &Term) -> String {
     let Some((_, width)) = terminal.size_checked().filter(|_| terminal.is_term()) else {
         return text.to_owned();
@@ -215,7 +214,7 @@ pub(crate) fn fitted(text: &str, terminal: &Term) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Prints lines that break at blanks where the terminal is narrow.
+/// Prints lines, wrapped at blanks on a narrow terminal.
 #[allow(unused_macros)]
 macro_rules! say {
     ($($text:tt)*) => {
@@ -226,8 +225,8 @@ macro_rules! say {
 #[allow(unused_imports)]
 pub(crate) use say;
 
-/// Cells one after the other with two blanks between them, for a terminal that is too narrow for a table: a cell that does not fit goes
-/// on in a further line, which is indented, and breaks at blanks only where it is longer than a line.
+/// Joins cells with two blanks, for a terminal that is too narrow for a table. A cell that does not fit moves to a new,
+/// indented line; it breaks at blanks only if it is longer than a line.
 pub(crate) fn flowing(cells: &[String], width: usize) -> String {
     const INDENT: &str = "  ";
     let room = width.saturating_sub(INDENT.len()).max(12);
@@ -251,7 +250,7 @@ pub(crate) fn flowing(cells: &[String], width: usize) -> String {
     lines.join("\n")
 }
 
-/// Lines of words of at most this width. A longer word has a line of its own.
+/// Wraps words into lines of at most this width. A longer word gets its own line.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
@@ -268,8 +267,8 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Text of a server or of a file as part of a line on the screen. Control characters, marks of direction and line ends are
-/// escaped, so that a text cannot control the terminal or forge lines.
+/// Makes text of a server or a file safe to print within a line. Escapes control characters, bidirectional marks and line ends,
+/// so that a text cannot control the terminal or forge lines.
 pub(crate) fn printable(text: impl Display) -> String {
     let escape = |letter: char| letter.escape_default().to_string();
     escaped(&text.to_string(), |letter| {
@@ -277,9 +276,9 @@ pub(crate) fn printable(text: impl Display) -> String {
     })
 }
 
-/// JSON with the characters that [`printable`] escapes as JSON escapes.
+/// Writes the characters that [`printable`] escapes as JSON escapes.
 pub(crate) fn json(text: &str) -> String {
-    // Line ends in strings are escaped already; the others are part of the format.
+    // Line ends inside strings are already escaped; the others are formatting.
     let control = |letter| is_control(letter) && letter != '\n';
     let escape = |letter| format!("\\u{:04x}", u32::from(letter));
     escaped(text, |letter| control(letter).then(|| escape(letter)))
@@ -296,19 +295,19 @@ fn escaped(text: &str, escape: impl Fn(char) -> Option<String>) -> String {
     shown
 }
 
-/// Marks of direction as in the Unicode character property `Bidi_Control`; the two separators end lines.
+/// Includes the Unicode property `Bidi_Control`, and the two separators that end lines.
 fn is_control(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Ctrl-C, from now on; without this it ends the program at once.
+/// Handles Ctrl-C from now on; without the handler, Ctrl-C ends the program immediately.
 #[cfg(unix)]
 pub(crate) fn interrupts() -> io::Result<tokio::signal::unix::Signal> {
     tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt())
 }
 
-/// Ctrl-C, from now on; without this it ends the program at once.
+/// Handles Ctrl-C from now on; without the handler, Ctrl-C ends the program immediately.
 #[cfg(windows)]
 pub(crate) fn interrupts() -> io::Result<tokio::signal::windows::CtrlC> {
     tokio::signal::windows::ctrl_c()
@@ -321,7 +320,7 @@ pub(crate) fn announce(line: &serde_json::Value) -> io::Result<()> {
     out.flush()
 }
 
-/// Installs the handlers at once; the future ends with Ctrl-C or SIGTERM.
+/// Installs the handlers immediately; the future completes on Ctrl-C or SIGTERM.
 #[cfg(unix)]
 pub(crate) fn stop() -> io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -335,7 +334,7 @@ pub(crate) fn stop() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// The future ends with Ctrl-C.
+/// The future completes on Ctrl-C.
 #[cfg(not(unix))]
 pub(crate) fn stop() -> io::Result<impl Future<Output = ()>> {
     Ok(async {
@@ -344,10 +343,10 @@ pub(crate) fn stop() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Ends the program when its output cannot be written: with 0 when the reader closes the pipe, as `head` does, otherwise with 1,
-/// as on a full disk.
+/// Ends the program if its output cannot be written: with 0 if the reader closes the pipe, as `head` does, otherwise with 1, as
+/// on a full disk.
 ///
-/// `println!` panics then; a `?` at each line would clutter the examples.
+/// `println!` panics in these cases; a `?` on each line would clutter the examples.
 fn exit_on_failed_print() {
     let report = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
@@ -359,7 +358,7 @@ fn exit_on_failed_print() {
             process::exit(0);
         }
         let problem = problem.split_once(": ").map_or(problem, |(_, why)| why);
-        // OK to ignore: the failure can be reported nowhere else.
+        // OK to ignore: there is no other place to report the failure.
         let _ = writeln!(
             io::stderr(),
             "error: the output cannot be written: {problem}"
@@ -368,7 +367,7 @@ fn exit_on_failed_print() {
     }));
 }
 
-/// Whether a message ends with the number by which the system says that the reader of a pipe is gone: `(os error 32)` on Unix.
+/// True if a message ends with the system's error number for a closed pipe: `(os error 32)` on Unix.
 fn is_broken_pipe(message: &str) -> bool {
     let number = message
         .rsplit_once("(os error ")

@@ -1,4 +1,4 @@
-//! For a machine without a browser: the user types a code on another device.
+//! Logs in on a machine without a browser: the user types a code on another device.
 
 use std::time::{Duration, SystemTime};
 
@@ -10,13 +10,13 @@ use super::cli::{Failure, printable};
 use super::lines;
 use super::login_options::Options;
 
-/// On a clock that is moved by hand: the fake's user needs no time.
+/// Uses a manual clock, because the fake's user answers immediately.
 pub(crate) async fn start_fake() -> envd_sdk::Result<Fake> {
     let clock = Clock::manual(SystemTime::now());
     Fake::builder().clock(clock).start().await
 }
 
-/// Prints the code, and waits until the user has answered. The fake's user answers at once.
+/// Prints the code, and waits until the user has approved or refused. The fake's user approves immediately.
 pub(crate) async fn log_in(
     options: &Options,
     provider: ProviderBuilder,
@@ -36,7 +36,7 @@ pub(crate) async fn log_in(
     Ok(manager.complete_device_login(login).await?)
 }
 
-/// On stderr, for a person who reads it there.
+/// Prints the instructions to stderr, for the user.
 fn explain(login: &DeviceLogin) {
     eprintln!("To log this machine in, open this page on a phone or another computer:");
     eprintln!("\n    {}\n", printable(login.verification_url()));

@@ -1,4 +1,4 @@
-//! The output, one line of JSON at a time or for a person, and the one input line.
+//! The output, as lines of JSON or as text for the user, and the one input line.
 
 use std::io::{self, BufRead, Write};
 use std::path::Path;
@@ -33,7 +33,7 @@ pub(crate) fn begun_on_device(login: &DeviceLogin) -> Result<(), Failure> {
     }))
 }
 
-/// The last line: the user's id, the expiry of the access token, and the file of the tokens.
+/// The last line: the user's id, the expiry of the access token, and the token file.
 pub(crate) fn done(options: &Options, tokens: &TokenSet) -> Result<(), Failure> {
     let store = options.store.as_deref();
     if !options.json {
@@ -59,7 +59,7 @@ fn rfc_3339(time: SystemTime) -> String {
     DateTime::<Utc>::from(time).to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
-/// Flushed, so that a program that reads the output is not delayed.
+/// Flushes, so that a program that reads the output gets the line immediately.
 fn print(line: &Value) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     writeln!(out, "{}", cli::json(&line.to_string()))?;

@@ -1,15 +1,15 @@
 //! Logs a user in on this machine and keeps the tokens in a file: `cargo run --example login -- --help`.
 //!
-//! On a terminal it talks to a person. Otherwise, and with `--json`, it prints lines of JSON:
+//! On a terminal it prints text for the user. Otherwise, and with `--json`, it prints lines of JSON:
 //!
-//! The first line on stdout is `{"authorize_url": ...}`, the address to open in a browser (it holds the `state` of the
-//! login, so keep it out of logs that others read). With `--device`, for a machine without a browser, it is
-//! `{"verification_url": ..., "verification_url_complete": ..., "user_code": ..., "expires_at": ...}`: the page to open on
-//! another device, the same with the code in it or null, the code to type, and its end; stderr has it in words.
+//! The first line on stdout is `{"authorize_url": ...}`, the address to open in a browser (it holds the `state` of the login,
+//! so keep it out of logs that others read). With `--device`, for a machine without a browser, it is `{"verification_url": ...,
+//! "verification_url_complete": ..., "user_code": ..., "expires_at": ...}`: the page to open on another device, the same
+//! address with the code in it (or null), the code to type, and its expiry; stderr explains this in words.
 //!
-//! The last line, once the tokens are stored, is `{"subject": ..., "expires_at": ..., "store": ...}`. `expires_at` is the end
-//! of the access token, in RFC 3339. With no options a user of the embedded fake logs in. The exit code is 0, 1 when the
-//! login failed, 2 for wrong options.
+//! The last line, once the tokens are stored, is `{"subject": ..., "expires_at": ..., "store": ...}`. `expires_at` is the
+//! expiry of the access token, in RFC 3339. With no options a user of the embedded fake logs in. The exit code is 0 after a
+//! login, 1 if the login failed, 2 for wrong options.
 
 #[path = "../browser/mod.rs"]
 mod browser;
@@ -60,7 +60,7 @@ async fn main() -> ExitCode {
     let checked = provider.and_then(|provider| {
         let mut complete = provider.clone();
         if !options.device {
-            // Any redirect address serves to check the other settings.
+            // The check of the other settings needs some redirect address.
             complete = complete.redirect_uri("http://127.0.0.1/");
         }
         complete.build().map(|_| provider)
@@ -111,7 +111,7 @@ async fn log_in(
     Ok(listener.log_in(&manager, login).await?)
 }
 
-/// The user pastes the redirected address: for redirects that this machine cannot serve.
+/// The user pastes the redirected address, because this machine cannot serve it.
 async fn log_in_by_hand(
     options: &Options,
     provider: ProviderBuilder,

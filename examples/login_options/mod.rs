@@ -1,6 +1,7 @@
 //! The options of `login` and `access_token`.
 
 use std::env;
+use std::error::Error as _;
 use std::path::PathBuf;
 
 use envd_sdk::auth::{
@@ -36,7 +37,7 @@ const OPTIONS: &str = "  --issuer URL          iss of the provider's tokens; not
 
 ENVD_REDIRECT_URI is the redirect address that is registered with the provider, for the listener: http or https, of this
 machine; unless an option names another one. For https, ENVD_REDIRECT_CERTIFICATE is a file with a certificate and its
-key (PEM); without it the browser warns of a certificate that was made for this login.
+key (PEM); without it the browser warns about a certificate created for this login.
 
 With none of the provider's options a fake of its own is used.";
 
@@ -131,7 +132,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Whether no option names a provider; then the fake is used.
+    /// True if no option names a provider; then the example uses the fake.
     pub(crate) fn names_no_provider(&self) -> bool {
         let provider = [
             &self.issuer,
@@ -144,7 +145,7 @@ impl Options {
         provider.iter().all(|option| option.is_none())
     }
 
-    /// Fails when the file of the tokens cannot be used.
+    /// Fails if the token file cannot be used.
     pub(crate) async fn check_store(&self) -> Result<(), Failure> {
         if let Some(file) = &self.store {
             let loaded = FileStore::new(file).load("default").await;
@@ -164,18 +165,23 @@ impl Options {
         problem.unwrap_or_else(|| cli::chain(error))
     }
 
-    /// What to say of a file that is not one of tokens.
+    /// The message for a file that is not a token file.
     fn foreign(&self, error: &StoreError) -> Option<String> {
         let is_foreign = error.kind() == StoreErrorKind::Unreadable;
         let file = self.store.as_ref().filter(|_| is_foreign)?.display();
         Some(format!("{file} is not a token file written by `login`"))
     }
 
-    /// The error for people: with the issuer that cannot be reached, and why.
+    /// Explains the error to the user: names the issuer that cannot be reached, and why.
     pub(crate) fn explained(&self, error: Error) -> Failure {
         match &self.issuer {
             Some(issuer) if error.kind() == ErrorKind::Connect => {
-                format!("cannot reach the issuer {issuer}: {}", cli::chain(&error)).into()
+                // If the cause is known, the message says it, so leave out the source errors.
+                let why = match error.connect_cause() {
+                    Some(_) => error.to_string(),
+                    None => cli::chain(&error),
+                };
+                format!("cannot reach the issuer {issuer}: {why}").into()
             }
             _ => error.into(),
         }
@@ -226,7 +232,7 @@ impl Options {
     }
 
     #[allow(dead_code)] // access_token has none.
-    /// The listener: at the address of an option, or at the registered one of the environment.
+    /// The listener, at the address from the option or at the registered address from the environment.
     pub(crate) fn listener(&self) -> Result<LoopbackBuilder, Failure> {
         let set = |name| env::var(name).ok().filter(|value| !value.is_empty());
         let path = self.redirect_path.as_deref();
@@ -240,7 +246,7 @@ impl Options {
         let certificate = set("ENVD_REDIRECT_CERTIFICATE");
         if address.starts_with("https:") && certificate.is_none() {
             eprintln!(
-                "After the login the browser warns of a certificate that it does not know: go on to this machine."
+                "After the login the browser warns about an unknown certificate: continue to this machine."
             );
         }
         let listener = listener.redirect_uri(address);
@@ -264,7 +270,7 @@ impl Options {
     }
 }
 
-/// The whole usage of a program that does `what`.
+/// The complete usage text of a program that does `what`.
 pub(crate) fn usage(program: &str, what: &str) -> String {
     format!("usage: {program} [OPTIONS]\n\n{what}\n\n{OPTIONS}")
 }

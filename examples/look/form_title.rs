@@ -2,7 +2,7 @@
 
 use envd_sdk::model::FormType;
 
-/// What people call a form. assumed: by its code; no source has the titles.
+/// The title of a form. assumed: derived from its code; no source has the titles.
 pub(crate) fn title(form: &FormType) -> &'static str {
     match form {
         FormType::Lpac1 => "Cattle declaration",

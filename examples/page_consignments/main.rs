@@ -44,7 +44,7 @@ async fn run(arguments: &Arguments) -> Result<(), Failure> {
     if resume.position == Position::start() {
         resume.begun = today.start_in(Jurisdiction::Qld);
     }
-    // A file that cannot be written is known before anything is listed.
+    // Check that the file can be written before listing anything.
     if let Some(file) = &arguments.resume {
         resume.write(file)?;
     }
@@ -62,7 +62,7 @@ async fn run(arguments: &Arguments) -> Result<(), Failure> {
 
     let listed = list(&mut pages, arguments, &mut resume).await?;
     if let Some(file) = &arguments.resume {
-        // Records that change on the day of this run are listed again, so that none is missed.
+        // The next run lists records of this day again, so that it misses no change.
         resume.since = resume.begun.clone();
         resume.position = Position::start();
         resume.write(file)?;
@@ -89,7 +89,7 @@ async fn list(
     }
     let progress = Progress::new();
     let mut listed = 0;
-    // The pager fetches the next page while this one is written.
+    // The pager fetches the next page while the program prints the current one.
     while let Some(page) = pages.next_page().await? {
         let total = page.total.and_then(|total| u64::try_from(total).ok());
         progress.show(listed, total);

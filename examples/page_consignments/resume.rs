@@ -11,7 +11,7 @@ use super::cli::{self, Failure, Unusable};
 pub(crate) struct Resume {
     pub(crate) since: Timestamp,
     pub(crate) position: Position,
-    /// The day on which this run began; the next one lists changes since then.
+    /// The day on which this run began; the next run lists changes since then.
     pub(crate) begun: Timestamp,
 }
 

@@ -1,17 +1,17 @@
-//! How far a program is: a line on stderr, which is there on a terminal only and gone in the end.
+//! A progress line on stderr, shown only on a terminal and cleared at the end.
 //!
-//! What reads the output in a pipe (`| less`) writes on the same terminal, so that a program in a pipe shows none.
+//! If the output goes to a pipe, its reader (`| less`) may use the same terminal, so the line is not shown.
 
 use console::Term;
 
-/// The line, which is cleared when this is dropped.
+/// The progress line; dropping it clears the line.
 #[derive(Clone)]
 pub(crate) struct Progress {
     term: Option<Term>,
 }
 
 impl Progress {
-    /// Nothing is shown yet.
+    /// Shows nothing yet.
     pub(crate) fn new() -> Self {
         let term = Some(Term::stderr()).filter(|term| term.is_term() && Term::stdout().is_term());
         Self { term }
@@ -23,17 +23,17 @@ impl Progress {
         Self { term: None }
     }
 
-    /// Shows how much is done, of how much.
+    /// Shows how many of all records are done.
     pub(crate) fn show(&self, done: u64, all: Option<u64>) {
         let all = all.map_or(String::new(), |all| format!(" of {all}"));
         self.clear();
         if let Some(term) = &self.term {
-            // An error of the terminal is no error of the program.
+            // Ignore terminal errors: progress is optional.
             let _ = term.write_str(&format!("{done}{all} records"));
         }
     }
 
-    /// Clears the line, so that another one can be printed.
+    /// Clears the line before other output.
     pub(crate) fn clear(&self) {
         if let Some(term) = &self.term {
             let _ = term.clear_line();

@@ -2,7 +2,7 @@
 
 use envd_sdk::fake::Fake;
 
-/// Each with its name in the first line on stdout.
+/// Each address and id with its name in the first line on stdout.
 pub(crate) fn of(fake: &Fake) -> impl Iterator<Item = (&'static str, String)> {
     let register = fake.register_url();
     [

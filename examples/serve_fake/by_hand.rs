@@ -2,13 +2,13 @@
 
 use envd_sdk::fake::Fake;
 
-/// Commands under a heading.
+/// A heading and the commands below it.
 pub(crate) struct Calls {
     pub(crate) heading: &'static str,
     pub(crate) commands: Vec<String>,
 }
 
-/// Prints the commands to stderr; stdout has the line of JSON only.
+/// Prints the commands to stderr; stdout has only the line of JSON.
 pub(crate) fn explain(fake: &Fake) {
     eprintln!(
         "The fake is running, with a start page at {}; Ctrl-C stops it. Set TOKEN to access_token of the line above.\n",

@@ -1,15 +1,15 @@
-//! Requests of browsers: pages of this machine may call the fake, other pages may not, whatever name they know it by.
+//! Access control for browsers: only pages on this machine may call the fake, under any host name.
 
 use envd_sdk::fake::{Fault, Received};
 use url::{Host, Url};
 
-/// The origin of a request, if it is a page of this machine.
+/// The origin of a request, if it is a page on this machine.
 pub(crate) fn local_origin(request: &Received) -> Option<&str> {
     request.header("origin").filter(|origin| is_local(origin))
 }
 
-/// The refusal of a request to another name than those of this machine: a page whose own name was pointed at the loopback address
-/// (DNS rebinding) would pass for a page of the fake and read its tokens.
+/// Refuses a request for a host name that is not this machine's. With DNS rebinding, a site points its own name at the loopback
+/// address; its pages would then look like pages of the fake and could read its tokens.
 pub(crate) fn foreign_host(request: &Received) -> Option<Fault> {
     let host = request.header("host")?;
     let refused = !Url::parse(&format!("http://{host}")).is_ok_and(|url| is_loopback(&url));
@@ -22,7 +22,7 @@ fn is_local(origin: &str) -> bool {
         return false;
     };
     let is_web = matches!(url.scheme(), "http" | "https");
-    // Nothing beside the origin: no user, no path.
+    // Only an origin: no user, no path.
     is_loopback(&url) && is_web && url.origin().ascii_serialization() == origin
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn preflight(request: &Received) -> Option<Fault> {
         .header("access-control-allow-methods", "GET, POST")
         .header("access-control-max-age", "600");
     Some(match request.header("access-control-request-headers") {
-        // `*` would leave out `authorization`.
+        // `*` would not include `authorization`.
         Some(headers) => reply.header("access-control-allow-headers", headers),
         None => reply,
     })

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::cli::{self, Failure};
 
-/// Reads a world from the files of a folder. Each part may be missing: `user-details*.json` (replies of `userDetails`),
+/// Reads a world from the files of a folder. All parts are optional: `user-details*.json` (replies of `userDetails`),
 /// `account-pics.json` (from account to PIC), `questions.json`, `consignments/*.json` (variables of a save) and
 /// `register/all.json` (a reply of the search).
 pub(crate) fn world(folder: &Path) -> Result<World, Failure> {
@@ -61,8 +61,8 @@ pub(crate) fn world(folder: &Path) -> Result<World, Failure> {
     Ok(world)
 }
 
-/// The replies of a folder, by the name of the operation, such as `UserDetails.json`: those that the application
-/// `first_contact` has kept of a service.
+/// Reads the replies of a folder, by operation name, such as `UserDetails.json`. The application `first_contact` records them
+/// from a service.
 pub(crate) fn replies(folder: &Path) -> Result<HashMap<String, Value>, Failure> {
     let files = files(folder)?.into_iter().map(|path| {
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -71,7 +71,7 @@ pub(crate) fn replies(folder: &Path) -> Result<HashMap<String, Value>, Failure> 
     files.collect()
 }
 
-/// The JSON files of a folder. By stem: a dot comes after a hyphen, and user-details.json is before user-details-new.json.
+/// The JSON files of a folder, sorted by stem, so that user-details.json comes before user-details-new.json (a dot sorts after a hyphen).
 fn files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let paths = entries.map(|entry| entry.map(|entry| entry.path()));
@@ -95,7 +95,7 @@ fn expected(path: &Path, what: &str) -> Failure {
     format!("{}: expected {what}", path.display()).into()
 }
 
-/// The part of a reply at the first of these places that has one, else the whole reply.
+/// The part of a reply at the first existing pointer, or the entire reply if none exists.
 fn first_at<'v>(reply: &'v Value, pointers: &[&str]) -> &'v Value {
     let mut parts = pointers.iter().filter_map(|pointer| reply.pointer(pointer));
     parts.find(|part| !part.is_null()).unwrap_or(reply)

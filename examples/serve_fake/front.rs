@@ -1,4 +1,4 @@
-//! What the example serves beside the fake: a start page, `GraphiQL`, and the headers for pages of this machine.
+//! The pages in front of the fake: a start page, `GraphiQL`, and the CORS headers for pages on this machine.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use super::cli::Failure;
 use super::landing::Landing;
 use super::{cors, html};
 
-/// The pages load their own files only. `GraphiQL` sets styles as it runs.
+/// The pages load only their own files. `GraphiQL` sets inline styles at run time.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; \
                       img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -20,20 +20,20 @@ const HTML: &str = "text/html; charset=utf-8";
 const CSS: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
-/// The pages, and the delay of all other replies.
+/// The pages, and the delay for all other replies.
 pub(crate) struct Front {
-    /// The fake calls the front, so the front does not keep it.
+    /// Weak, because the fake holds the front: avoids a reference cycle.
     fake: Weak<Fake>,
     landing: Landing,
     graphiql: String,
-    /// Compressed; none in the package of the crate, which leaves them out.
+    /// Compressed. `None` in the published package, which leaves the file out.
     script: Option<Vec<u8>>,
     style: Option<Vec<u8>>,
     latency: Duration,
 }
 
 impl Front {
-    /// Reads what the pages show from the fake itself.
+    /// Reads the contents of the pages from the fake.
     pub(crate) async fn of(
         fake: &Arc<Fake>,
         latency: Duration,
@@ -61,7 +61,7 @@ impl Front {
         })
     }
 
-    /// What happens to a request: a page of the front, or the reply of the fake with further headers.
+    /// Decides the reply to a request: a page, or the fake's reply with additional headers.
     pub(crate) fn fault(&self, request: &Received, kept: Option<&Value>) -> Fault {
         if let Some(refusal) = cors::foreign_host(request) {
             return refusal;
@@ -97,7 +97,7 @@ impl Front {
     }
 }
 
-/// The first query of `GraphiQL`.
+/// The initial query in `GraphiQL`.
 fn first_query(fake: &Fake) -> String {
     let account = Value::from(fake.account_id());
     format!(
@@ -128,11 +128,10 @@ fn page(media_type: &str, body: impl Into<Vec<u8>>) -> Fault {
         .header("content-security-policy", POLICY)
         .header("x-content-type-options", "nosniff")
         .header("referrer-policy", "no-referrer")
-        // The pages hold tokens, and the next fake on this port has others.
+        // The pages contain tokens, and the next fake on this port has different ones.
         .header("cache-control", "no-store")
 }
 
-/// Every browser accepts gzip.
 fn compressed(media_type: &str, body: &[u8]) -> Fault {
     page(media_type, body).header("content-encoding", "gzip")
 }

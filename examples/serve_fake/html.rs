@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// The page with its placeholders filled in. A value is HTML, made of texts that are [escaped](text).
+/// Fills in the placeholders of a page. A value is HTML whose texts are [escaped](text).
 pub(crate) fn filled<const N: usize>(page: &str, values: [(&str, String); N]) -> String {
     let fill = |page: String, (name, value): (&str, String)| {
         page.replace(&format!("{{{{ {name} }}}}"), &value)
@@ -10,13 +10,13 @@ pub(crate) fn filled<const N: usize>(page: &str, values: [(&str, String); N]) ->
     values.into_iter().fold(page.to_owned(), fill)
 }
 
-/// A text in an element or between double quotes. Braces are escaped as well, so that no text is a placeholder.
+/// Escapes a text for an element or a double-quoted attribute. Also escapes braces, so that a text is never taken for a placeholder.
 pub(crate) fn text(text: impl AsRef<str>) -> String {
     let text = text.as_ref().replace('&', "&amp;").replace('<', "&lt;");
     text.replace('"', "&quot;").replace('{', "&#123;")
 }
 
-/// JSON in a `script` element, which `<` could end.
+/// Escapes JSON for a `script` element: a `<` could end the element.
 pub(crate) fn json(json: &Value) -> String {
     json.to_string().replace('<', "\\u003c")
 }

@@ -1,4 +1,4 @@
-//! What the start page shows: addresses, people with their tokens, calls, consignments and properties.
+//! The contents of the start page: addresses, users with their tokens, calls, consignments and properties.
 
 use std::fmt::Display;
 use std::time::Duration;
@@ -18,24 +18,24 @@ use super::{addresses, by_hand};
 /// The number of properties on the page.
 const PROPERTIES: u32 = 100;
 
-/// The number of consignments of an account on the page.
+/// The number of consignments shown for each account.
 const CONSIGNMENTS: usize = 10;
 
-/// The start page, without the consignments, which change.
+/// The start page, except for the consignments, which change.
 pub(crate) struct Landing {
     page: String,
-    /// Of all people, by id, with the label.
+    /// The id and label of each account of each user.
     accounts: Vec<(String, String)>,
 }
 
 impl Landing {
-    /// With what the fake has now.
+    /// Reads users, tokens and properties from the fake.
     pub(crate) async fn of(fake: &Fake, token_lifetime: Duration) -> Result<Self, Failure> {
         let people = people(fake).await?;
         let (mut login, mut with_token) = (String::new(), fetch(fake));
         if let Some((first, token)) = people.first() {
             let name = text(name(first));
-            login = format!("{name} is the one who logs in; the identity provider shows no page. ");
+            login = format!("The fake logs {name} in; the identity provider shows no page. ");
             with_token = with_token.replace("TOKEN", token);
         }
         let (properties, total) = properties(fake).await?;
@@ -62,7 +62,7 @@ impl Landing {
         Ok(Self { page, accounts })
     }
 
-    /// The page, with the consignments of now.
+    /// Returns the page with the current consignments.
     pub(crate) fn page(&self, fake: &Fake) -> String {
         let accounts = self.accounts.iter();
         let lists = accounts
@@ -83,7 +83,7 @@ fn consignments(fake: &Fake, (id, label): &(String, String)) -> String {
         _ => String::new(),
     };
     let newest = held.into_iter().rev().take(CONSIGNMENTS);
-    // A world of somebody's own may hold anything.
+    // A user's own world may hold any values.
     let newest = newest.map(|record| serde_json::from_value(record).unwrap_or_default());
     let rows: String = newest.map(|record| consignment(&record)).collect();
     let (id, label) = (text(id), text(label));
@@ -124,7 +124,7 @@ fn shown(field: Option<&impl Display>) -> String {
     field.map_or(String::new(), ToString::to_string)
 }
 
-/// A code of capital letters as words.
+/// Converts a code in capitals to words.
 fn in_sentence_case(code: &str) -> String {
     let words = code.to_lowercase().replace('_', " ");
     let mut letters = words.chars();
@@ -145,7 +145,7 @@ fn call(call: &by_hand::Calls) -> String {
     format!("<p>{heading}:</p>\n<pre class=\"code\">{commands}</pre>\n")
 }
 
-/// The people of the world, in its order, with a token of each.
+/// The users of the world, in order, each with a token.
 async fn people(fake: &Fake) -> Result<Vec<(UserDetails, String)>, Failure> {
     let mut people = Vec::new();
     for user in (0..).map(User::Nth) {
@@ -154,7 +154,7 @@ async fn people(fake: &Fake) -> Result<Vec<(UserDetails, String)>, Failure> {
         let client = client.token_source(StaticToken::new(token.expose())?);
         match client.build()?.user_details().await {
             Ok(details) => people.push((details.value, token.expose().to_owned())),
-            // There is no further person.
+            // There are no further users.
             Err(_) => break,
         }
     }
@@ -200,7 +200,7 @@ fn account(account: &UserAccount) -> String {
     format!("<small><code>{id}</code> {label}{kind}</small>\n")
 }
 
-/// The first properties of the register, and how many there are of all if these are more.
+/// The first properties of the register, and the total if there are more.
 async fn properties(fake: &Fake) -> Result<(String, String), Failure> {
     let register = Register::builder(fake.register_url()).build()?;
     let all = PropertySearch::new().unchecked().page_size(PROPERTIES);
@@ -233,7 +233,7 @@ fn property(property: &Property) -> String {
     )
 }
 
-/// A call from a page. The button beside it copies it with a token.
+/// A call from a page. The button next to it copies the call with a token.
 fn fetch(fake: &Fake) -> String {
     format!(
         "const reply = await fetch('{}', {{\n  method: 'POST',\n  headers: {{\n    authorization: 'Bearer TOKEN',\n    'content-type': 'application/json',\n  }},\n  body: JSON.stringify({{ query: '{{ userDetails {{ email }} }}' }}),\n}});\nconsole.log(await reply.json());",

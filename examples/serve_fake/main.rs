@@ -1,8 +1,8 @@
 //! Serves the fakes until Ctrl-C or SIGTERM: `cargo run --example serve_fake -- --help`.
 //!
 //! The first line on stdout is a JSON object with the addresses, a valid access token and the ids that a client needs. stderr
-//! shows how to call each address with curl. The root is a start page, and the address of the declaration interface is
-//! `GraphiQL` in a browser. Pages of this machine may call all addresses from the browser (CORS).
+//! shows how to call each address with curl. In a browser the root shows a start page, and the address of the declaration
+//! interface shows `GraphiQL`. CORS allows pages on this machine to call all addresses.
 
 mod addresses;
 mod by_hand;
@@ -40,7 +40,7 @@ async fn serve(options: Options) -> Result<(), Failure> {
         let reply = replies.get(&request.operation().unwrap_or_default());
         Some(front.fault(request, reply))
     });
-    // Before the line is printed: a program may send SIGTERM as soon as it has read it.
+    // Install the handler before printing: a program may send SIGTERM as soon as it has read the line.
     let stop = cli::stop()?;
     cli::announce(&first_line(&fake))
         .map_err(|error| format!("cannot write to stdout: {error}"))?;
@@ -49,7 +49,7 @@ async fn serve(options: Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a client needs.
+/// The addresses, the token and the ids for a client.
 fn first_line(fake: &Fake) -> Value {
     let addresses = addresses::of(fake).map(|(name, value)| (name.to_owned(), value.into()));
     let mut line: Map<String, Value> = addresses.collect();

@@ -1,4 +1,4 @@
-//! The servers of an example: those of the environment, or the fake when the environment names none.
+//! The servers of an example: the servers named in the environment, or the fake if it names none.
 //!
 //! The settings are listed in the README.
 
@@ -35,19 +35,19 @@ const SETTINGS: [&str; 13] = [
     "ENVD_ACCOUNT_ID",
 ];
 
-/// A fake whose clock is fixed at 2026-11-20, so that each run shows the same.
+/// A fake with a fixed clock, 2026-11-20, so that each run prints the same.
 pub(crate) fn fixed_fake() -> FakeBuilder {
     let clock = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_132_800));
     Fake::builder().clock(clock)
 }
 
-/// The servers of an example, and what they are like.
+/// The servers of an example, and the profile that describes them.
 pub(crate) struct Settings {
     fake: Option<Fake>,
     profile: ServiceProfile,
 }
 
-/// The profile in the file of `ENVD_PROFILE`, or what is assumed.
+/// The profile in the file of `ENVD_PROFILE`, or the default assumptions.
 pub(crate) fn profile() -> Result<ServiceProfile, Failure> {
     let Some(file) = optional("ENVD_PROFILE") else {
         return Ok(ServiceProfile::default());
@@ -56,7 +56,7 @@ pub(crate) fn profile() -> Result<ServiceProfile, Failure> {
     Ok(ServiceProfile::from_json(&text).map_err(|error| format!("{file}: {error}"))?)
 }
 
-/// The address of the GraphQL API, in the environment or the profile.
+/// The address of the GraphQL API, from the environment or the profile.
 pub(crate) fn graphql_url(profile: &ServiceProfile) -> Result<String, Failure> {
     setting("ENVD_GRAPHQL_URL", profile.addresses.graphql.as_ref())
 }
@@ -85,7 +85,7 @@ impl Settings {
         Ok(Self { fake, profile })
     }
 
-    /// Whether a setting names another server than the fake.
+    /// True if a setting names a server other than the fake.
     pub(crate) fn name_servers() -> bool {
         SETTINGS.iter().any(|name| optional(name).is_some())
     }
@@ -98,7 +98,7 @@ impl Settings {
         }
     }
 
-    /// The account that was used last with the store in a file, so that a list needs no request. It stands in a file beside it.
+    /// The account last used with the store, so that `list` needs no request. It is in a file next to the store.
     pub(crate) fn remembered_account(store: &Path) -> Result<Option<AccountId>, Failure> {
         match fs::read_to_string(account_file(store)) {
             Ok(id) => Ok(Some(id.trim().into())),
@@ -107,7 +107,7 @@ impl Settings {
         }
     }
 
-    /// Who is logged in: `ENVD_USER`, where only an access token is given, or the user of the last login with the store.
+    /// The logged-in user: `ENVD_USER` if there is only an access token, or the user of the last login with the store.
     pub(crate) fn user(store: &Path) -> Result<Option<String>, Failure> {
         if let Some(user) = optional("ENVD_USER") {
             return Ok(Some(user));
@@ -126,7 +126,7 @@ impl Settings {
         Ok(())
     }
 
-    /// A run with nothing new writes nothing.
+    /// Writes only if the account has changed.
     pub(crate) fn remember_account(store: &Path, id: &AccountId) -> Result<(), Failure> {
         if Self::remembered_account(store)?.as_ref() != Some(id) {
             fs::write(account_file(store), id.as_str())?;
@@ -168,7 +168,7 @@ impl Settings {
         Ok(builder.build()?)
     }
 
-    /// Logs in at the fake without a browser; elsewhere reads the redirected address from stdin.
+    /// Logs in to the fake without a browser; with other servers, reads the redirected address from stdin.
     pub(crate) fn callback(&self, login: &PendingLogin) -> Result<String, Failure> {
         if let Some(fake) = &self.fake {
             return Ok(fake.consent(login.url())?.into());
@@ -191,17 +191,17 @@ impl Settings {
         }
     }
 
-    /// What the servers are like.
+    /// The profile that describes the servers.
     pub(crate) fn profile(&self) -> &ServiceProfile {
         &self.profile
     }
 
-    /// The access token of the environment, which makes a login unnecessary.
+    /// The access token from the environment, with which no login is necessary.
     pub(crate) fn access_token() -> Option<String> {
         optional("ENVD_ACCESS_TOKEN")
     }
 
-    /// Logs in, unless the environment has an access token; then there is no manager.
+    /// Logs in. Returns no manager if the environment has an access token.
     pub(crate) async fn log_in(&self) -> Result<(ClientBuilder, Option<TokenManager>), Failure> {
         let client = Client::builder(self.graphql_url()?).profile(&self.profile);
         let client = client.clock(self.clock());
@@ -219,12 +219,12 @@ impl Settings {
         Ok((client.token_source(manager.clone()), Some(manager)))
     }
 
-    /// Whether the servers are the fake.
+    /// True if the example runs against the fake.
     pub(crate) fn is_fake(&self) -> bool {
         self.fake.is_some()
     }
 
-    /// The property register. No source shows how it authenticates: the access token is sent if the environment has one.
+    /// The property register. No source shows how it authenticates, so the access token of the environment is sent if there is one.
     pub(crate) fn register(&self) -> Result<RegisterBuilder, Failure> {
         let register = self.register_without_token()?;
         Ok(
@@ -249,7 +249,7 @@ impl Settings {
         optional("ENVD_ACCOUNT_ID").map(Into::into)
     }
 
-    /// The account of `ENVD_ACCOUNT_ID`, or the first that can create consignments.
+    /// The account of `ENVD_ACCOUNT_ID`, or the first account that can create consignments.
     pub(crate) fn account_id(user: &UserDetails) -> Result<AccountId, Failure> {
         if let Some(id) = Self::chosen_account() {
             return Ok(id);
@@ -260,7 +260,7 @@ impl Settings {
     }
 }
 
-/// A setting, or what the profile has for it.
+/// A setting, or the value in the profile.
 fn setting(name: &str, known: Option<&Sourced<String>>) -> Result<String, Failure> {
     let known = known.map(|known| known.value.clone());
     optional(name).or(known).map_or_else(|| required(name), Ok)

@@ -8,7 +8,7 @@ use envd_sdk::model::{ConsignmentSummary, Day, Party, Species};
 use super::super::cli;
 use super::Columns;
 
-/// Number, status, species, head, from, to and day.
+/// The columns: number, status, species, head, from, to and day.
 pub(crate) struct Consignments {
     columns: Columns<6>,
     /// The width of a party.
@@ -16,7 +16,7 @@ pub(crate) struct Consignments {
 }
 
 impl Consignments {
-    /// The parties have what a terminal leaves.
+    /// The columns of the parties get the remaining width of the terminal.
     pub(crate) fn new() -> Self {
         let terminal = Term::stdout()
             .size_checked()
@@ -39,7 +39,7 @@ impl Consignments {
             .map_or(String::new(), |heads| format!("{heads:>4}"));
         let species = consignment.species.as_ref().map(species);
         let day = text(consignment.movement_date.as_ref());
-        // A public record has a time after the day.
+        // Records seen in public material have a time after the day.
         let day = day.split('T').next().unwrap_or_default();
         let day = Day::parse(day).map_or_else(|_| day.to_owned(), cli::day);
         self.columns.line(
@@ -55,7 +55,7 @@ impl Consignments {
         )
     }
 
-    /// PIC and name where there is room, otherwise the name.
+    /// PIC and name if they fit, otherwise only the name.
     fn party(&self, party: Option<&Party>) -> String {
         let Some(party) = party else {
             return String::new();

@@ -10,23 +10,23 @@ use console::{Style, Term, measure_text_width, pad_str, truncate_str};
 
 use super::cli::{flowing, printable, wrapped};
 
-/// The least room for the last column, a day, and for a wide one, where the terminal is narrow.
+/// The minimum width of the last column (a day) and of a wide column, on a narrow terminal.
 const LAST: usize = 11;
 const LEAST: usize = 12;
 
-/// The widths of the columns but the last one, in cells of a terminal.
+/// The widths of all columns except the last, in terminal cells.
 pub(crate) struct Columns<const N: usize> {
     widths: [usize; N],
-    /// Whether a text that is too wide is cut, so that the columns below stay in line. A file or another program gets it whole.
+    /// True if texts that are too wide are truncated to keep the columns aligned. Output to files and pipes is never truncated.
     cuts: bool,
     /// The width of the terminal.
     width: Option<usize>,
-    /// The width of a terminal that has no room for the columns: there the cells of a row follow each other.
+    /// The width of a terminal that is too narrow for the columns; the cells of a row then follow each other.
     narrow: Option<usize>,
 }
 
 impl<const N: usize> Columns<N> {
-    /// On a narrow terminal the widest columns are narrower.
+    /// Shrinks the widest columns on a narrow terminal.
     pub(crate) fn new(mut widths: [usize; N]) -> Self {
         let cuts = io::stdout().is_terminal();
         let size = Term::stdout().size_checked();
@@ -45,8 +45,7 @@ impl<const N: usize> Columns<N> {
         }
     }
 
-    /// A row; an empty cell is a dash. The last cell is as it is given, and may be styled; on a terminal it goes on in further
-    /// lines.
+    /// Formats a row; an empty cell becomes a dash. The last cell may be styled and is never truncated; on a terminal it wraps.
     pub(crate) fn line(&self, cells: [&str; N], last: impl ToString) -> String {
         if let Some(width) = self.narrow {
             let last = last.to_string();
@@ -70,7 +69,7 @@ impl<const N: usize> Columns<N> {
         if measure_text_width(&last) <= room {
             return line + &last;
         }
-        // Styles are not cut apart.
+        // Do not split escape sequences of styles.
         if last.contains('\u{1b}') {
             return line + &truncate_str(&last, room, "…");
         }
@@ -78,7 +77,7 @@ impl<const N: usize> Columns<N> {
         line + &lines.join(&format!("\n{:begin$}", ""))
     }
 
-    /// The headings, which stand out on a terminal.
+    /// The headings, highlighted on a terminal.
     pub(crate) fn headings(&self, cells: [&str; N], last: &str) -> String {
         Style::new()
             .bold()
@@ -87,7 +86,7 @@ impl<const N: usize> Columns<N> {
     }
 }
 
-/// A text of a server or of a file in a table; a dash if it is empty.
+/// Makes a text of a server or a file safe for a table; a dash if it is empty.
 pub(crate) fn or_dash(text: &str) -> String {
     if text.is_empty() {
         return "-".to_owned();

@@ -1,7 +1,7 @@
 //! Tests of an application against the fake: `cargo run --example test_your_app`.
 //!
-//! The application, in `yard.rs`, reports the newest declarations. This file has its tests. Here they run one after the
-//! other in `main`; in your application each is a test function.
+//! The application, in `yard.rs`, reports the newest declarations. This file has its tests. Here `main` runs them in turn; in
+//! your application each is a test function.
 
 #[path = "../cli/mod.rs"]
 mod cli;
@@ -67,7 +67,7 @@ async fn a_long_outage_is_reported() -> Test {
 async fn a_save_in_an_outage_is_in_doubt() -> Test {
     let fake = Fake::start().await;
     let away = Fault::status(503).header("retry-after", "0");
-    // Once: a change is not sent again, because the service may have carried it out.
+    // Once: the client does not repeat a change, because the service may have made it.
     fake.on::<CopyConsignment>().fault(away).expect(1);
     let report = yard(&fake)?.copy(fake.account_id(), "C-900000101").await;
     assert_eq!(
@@ -98,7 +98,7 @@ async fn the_page_size_is_requested() -> Test {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
     cli::no_arguments(USAGE);
-    // An assertion that fails panics, and the exit code is 1.
+    // A failed assertion panics in the task; then the exit code is 1.
     let done = tokio::spawn(all()).await;
     cli::end(done.unwrap_or_else(|panic| Err(panic.into())))
 }

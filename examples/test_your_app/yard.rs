@@ -1,4 +1,4 @@
-//! The application that is tested.
+//! The application under test.
 
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::{Client, Error, ErrorKind};
@@ -13,7 +13,7 @@ impl Yard {
         Self { client }
     }
 
-    /// The numbers of the newest declarations of the user's first account, or a message for the user.
+    /// Returns the numbers of the newest declarations of the user's first account, or a message for the user.
     pub(crate) async fn report(&self) -> String {
         match self.newest().await {
             Ok(numbers) => format!("{} declarations: {}", numbers.len(), numbers.join(", ")),

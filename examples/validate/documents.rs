@@ -1,4 +1,4 @@
-//! The JSON documents of a file: one a line, or one over many lines.
+//! The JSON documents of a file: one per line, or one over many lines.
 
 use std::io::{self, BufRead, Cursor, Read};
 
@@ -8,7 +8,7 @@ use super::wire::Unreadable;
 
 pub(crate) struct Documents {
     lines: Box<dyn BufRead>,
-    /// The number of the last line read, from 1 on.
+    /// The number of the last line read, from 1.
     line: usize,
     begun: bool,
 }
@@ -19,7 +19,7 @@ impl Documents {
         Self { lines, line, begun }
     }
 
-    /// The next document, with the number of its line. Reads no further line, so a program can send one at a time.
+    /// Returns the next document with the number of its line. Reads no further line, so a program can send documents one at a time.
     pub(crate) fn next(&mut self) -> io::Result<Option<(usize, Result<Value, Unreadable>)>> {
         let mut text = Vec::new();
         loop {
@@ -42,7 +42,7 @@ impl Documents {
         }
     }
 
-    /// Handles a first line that ends within a document: the whole file is one document, unless a later line is one.
+    /// Handles a first line that ends within a document: then the entire file is one document, unless a later line is a complete document.
     fn over_lines(
         &mut self,
         mut text: Vec<u8>,

@@ -1,9 +1,9 @@
 //! Checks consignments offline: `cargo run --example validate -- [--json] [--today DATE] [FILE|-]`.
 //!
-//! The file has one declaration, or one JSON object a line with a declaration and its context; `--help` shows both. Values
-//! of the wrong type are findings with a path; only a document that is not an object is rejected. Without a file it checks
-//! samples with mistakes. The exit code is 0 when all declarations were checked, valid or not, or the output was closed; it
-//! is 2 when one cannot be read.
+//! The file has one declaration, or one JSON object per line with a declaration and its context; `--help` shows both. Values of
+//! the wrong type are findings with a path; only a document that is not an object is rejected. Without a file it checks samples
+//! with mistakes. The exit code is 0 if all declarations were checked, valid or not, or if the reader closed the output; it is
+//! 2 if a declaration cannot be read.
 
 mod arguments;
 #[path = "../cli/mod.rs"]
@@ -82,7 +82,7 @@ fn judge(
     if questions.is_null() {
         return Ok(validate_fields_json(input, &context));
     }
-    // Lines of one file mostly share their questions.
+    // Most lines of a file have the same questions.
     let known = last.take().filter(|(known, _)| known == questions);
     let ready = if let Some(known) = known {
         known

@@ -1,4 +1,4 @@
-//! The verdict on one document, as JSON and as text.
+//! The result for one document, as JSON and as text.
 
 use console::Term;
 use envd_sdk::validate::{Finding, QuestionRules, Report};
@@ -36,10 +36,10 @@ fn finding(finding: &Finding) -> Value {
     })
 }
 
-/// How wide the lines are where no terminal is narrower.
+/// The line width, unless the terminal is narrower.
 const WIDTH: usize = 101;
 
-/// The verdict, then what is wrong in sentences, and what could not be checked.
+/// The verdict, then the mistakes as sentences, then the values that could not be checked.
 pub(crate) fn for_people(line: usize, id: &Value, verdict: &Result<Report, Unreadable>) -> String {
     let name = match id {
         Value::Null => format!("line {line}"),

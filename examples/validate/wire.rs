@@ -18,7 +18,7 @@ impl Unreadable {
         Self { path, reason }
     }
 
-    /// A text that is not JSON. The caller adds the line.
+    /// The text is not JSON. The caller adds the line number.
     pub(crate) fn json(error: &serde_json::Error) -> Self {
         let text = error.to_string();
         let reason = text.split(" at line ").next().unwrap_or_default();
@@ -41,7 +41,7 @@ pub(crate) fn read<T: DeserializeOwned>(value: &Value, at: &[&str]) -> Result<T,
     })
 }
 
-/// The list itself, also inside a reply.
+/// The list of questions itself, also if it is inside a reply.
 pub(crate) fn question_list(mut questions: &Value) -> &Value {
     for name in ["data", "questions", "items"] {
         if let Some(inner) = questions.get(name) {

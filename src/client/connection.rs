@@ -4,13 +4,11 @@ use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use graphql_client::GraphQLQuery;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
 use super::Client;
-use crate::graphql::{BEGINNING, Outcome, ValueIn, early_page_info, encode};
-use crate::locked::lock;
+use crate::graphql::{BEGINNING, Outcome, TypedOperation, ValueIn, early_page_info, encode};
 use crate::model::{Connection, PageInfo, Position, json_text};
 use crate::send::Call;
 use crate::send::pages::{Page, PageRequest, Pager, RecordId};
@@ -37,11 +35,11 @@ impl Client {
         connection: fn(Q::ResponseData) -> Option<Connection<T>>,
     ) -> Pager<T>
     where
-        Q: GraphQLQuery,
+        Q: TypedOperation,
         Q::ResponseData: Send + 'static,
         T: Send + 'static,
     {
-        let operation = Q::build_query(variables(None)).operation_name;
+        let operation = Q::body(variables(None)).name;
         let call = move |client: &Self, after| {
             let encoded = encode::<Q>(variables(after), &client.endpoint.overrides);
             client.call(encoded, ValueIn::Data, connection)
@@ -61,12 +59,14 @@ impl Client {
             let here = request.position;
             let mut call = call(&client, here.cursor().map(str::to_owned))
                 .page(request.number, watch(here.clone(), request.next));
-            let json = request.keeps_json.then(|| call.keep_json());
-            let call = call.into_future();
+            if request.keeps_json {
+                call = call.keep_json();
+            }
+            let exchange = call.exchange();
             Box::pin(async move {
-                let outcome = call.await?;
-                let json = json.and_then(|json| lock(&json).take());
-                Ok(Some(page(here, outcome, json.as_deref())))
+                let exchanged = exchange.await?;
+                let json = exchanged.json.as_deref();
+                Ok(Some(page(here, exchanged.value, json)))
             }) as _
         };
         Pager::new(operation, LOOK_AHEAD, id.into(), Box::new(fetch))

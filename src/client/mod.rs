@@ -15,7 +15,6 @@ pub use self::builder::ClientBuilder;
 use std::sync::Arc;
 use std::time::Duration;
 
-use graphql_client::GraphQLQuery;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use url::Url;
@@ -24,8 +23,8 @@ use self::operation::GraphqlOperation;
 use crate::auth::TokenSource;
 use crate::error::{Error, Result};
 use crate::graphql::{
-    Encoded, OperationDocument, Outcome, Overrides, ValueIn, encode, encode_document,
-    encode_operation,
+    Encoded, OperationDocument, Outcome, Overrides, TypedOperation, ValueIn, encode,
+    encode_document, encode_operation,
 };
 use crate::model::AccountId;
 use crate::profile::{ServiceProfile, Sourced};
@@ -118,7 +117,7 @@ impl Client {
     /// `Unauthorized`, `Forbidden`, `NotFound`, `Rejected`, `RateLimited`, `Unavailable`, `Internal` and `SchemaMismatch` as the
     /// service says, `Decode` and `Protocol` for a reply that cannot be read. For a change, check
     /// [`may_have_applied`](crate::Error::may_have_applied) before sending it again.
-    pub fn execute<Q: GraphQLQuery>(
+    pub fn execute<Q: TypedOperation>(
         &self,
         variables: Q::Variables,
     ) -> Call<Outcome<Q::ResponseData>>
@@ -159,7 +158,7 @@ impl Client {
     }
 
     /// An operation of ours; `part` takes the record out of its data.
-    pub(crate) fn operation<Q: GraphQLQuery, T: Send + 'static>(
+    pub(crate) fn operation<Q: TypedOperation, T: Send + 'static>(
         &self,
         variables: Q::Variables,
         part: fn(Q::ResponseData) -> Option<T>,
@@ -195,11 +194,10 @@ impl Client {
                 encoded,
                 part,
                 value,
-                json: None,
+                keeps_json: false,
             };
             let request = operation.request();
             let send = move |request, settings: Arc<Settings>| async move {
-                operation.json.clone_from(&settings.json);
                 operation.send(&sender, request, &settings).await
             };
             (request, send)

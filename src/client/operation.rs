@@ -7,9 +7,8 @@ use serde::de::DeserializeOwned;
 use super::Endpoint;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graphql::{Encoded, OperationKind, Outcome, Unreadable, ValueIn};
-use crate::locked::lock;
 use crate::model::ServerError;
-use crate::send::{self, JsonSlot, Sender, SentOperation, Settings};
+use crate::send::{self, Exchanged, Sender, SentOperation, Settings};
 use crate::transport::header::{ACCEPT, HeaderValue};
 use crate::transport::{Reply, Request};
 
@@ -27,8 +26,15 @@ pub(super) struct GraphqlOperation<D, T> {
     /// Takes the value out of the data.
     pub(super) part: fn(D) -> Option<T>,
     pub(super) value: ValueIn,
-    /// Where the JSON of the value is kept, if it is wanted.
-    pub(super) json: Option<JsonSlot>,
+    /// Whether the JSON of the value is kept beside it.
+    pub(super) keeps_json: bool,
+}
+
+/// A reply that was read.
+pub(super) struct GraphqlReply<T> {
+    outcome: Outcome<T>,
+    /// The JSON of the value, if it is kept.
+    json: Option<Box<str>>,
 }
 
 impl<D, T> GraphqlOperation<D, T> {
@@ -45,13 +51,27 @@ impl<D: DeserializeOwned, T: Send> GraphqlOperation<D, T> {
         sender: &Sender,
         request: Box<Request>,
         settings: &Settings,
-    ) -> Result<Outcome<T>> {
-        let first = match sender.send(self, request, settings).await {
-            Err(error) => error,
-            read => return read,
+    ) -> Result<Exchanged<Outcome<T>>> {
+        self.keeps_json = settings.keeps_json;
+        let start = sender.clock().monotonic();
+        let Exchanged {
+            value: reply,
+            attempts,
+            ..
+        } = match sender.send(self, request, settings).await {
+            Ok(exchanged) => exchanged,
+            // Boxed, because it is rare.
+            Err(first) => Box::pin(self.adapted(first, sender, settings)).await?,
         };
-        // Boxed, because it is rare.
-        Box::pin(self.adapted(first, sender, settings)).await
+        let mut outcome = reply.outcome;
+        outcome.facts.elapsed = sender.clock().monotonic().saturating_sub(start);
+        outcome.facts.attempts = attempts;
+        Unreadable::note_attempts(&mut outcome.facts.unreadable, attempts);
+        Ok(Exchanged {
+            value: outcome,
+            json: reply.json,
+            attempts,
+        })
     }
 
     /// Sends other documents after the server refused one.
@@ -62,7 +82,8 @@ impl<D: DeserializeOwned, T: Send> GraphqlOperation<D, T> {
         first: Error,
         sender: &Sender,
         settings: &Settings,
-    ) -> Result<Outcome<T>> {
+    ) -> Result<Exchanged<GraphqlReply<T>>> {
+        let mut attempts = first.attempts();
         let mut refusal = first.clone();
         for _ in 0..DOCUMENTS {
             let Some(adapted) = self.encoded.adapted(&refusal) else {
@@ -70,12 +91,16 @@ impl<D: DeserializeOwned, T: Send> GraphqlOperation<D, T> {
             };
             self.encoded = adapted;
             match sender.send(self, self.request(), settings).await {
-                Ok(read) => {
+                Ok(mut exchanged) => {
                     let left_out = self.endpoint.overrides.remember(&self.encoded);
                     send::adapted(&self.encoded.operation, &left_out);
-                    return Ok(read);
+                    exchanged.attempts += attempts;
+                    return Ok(exchanged);
                 }
-                Err(error) => refusal = error,
+                Err(error) => {
+                    attempts += error.attempts();
+                    refusal = error;
+                }
             }
         }
         Err(if refusal.kind() == ErrorKind::SchemaMismatch {
@@ -87,7 +112,7 @@ impl<D: DeserializeOwned, T: Send> GraphqlOperation<D, T> {
 }
 
 impl<D: DeserializeOwned, T: Send> SentOperation for GraphqlOperation<D, T> {
-    type Value = Outcome<T>;
+    type Value = GraphqlReply<T>;
 
     fn name(&self) -> &str {
         &self.encoded.operation
@@ -104,30 +129,24 @@ impl<D: DeserializeOwned, T: Send> SentOperation for GraphqlOperation<D, T> {
         self.encoded.kind == OperationKind::Mutation
     }
 
-    fn decode_reply(&self, reply: Reply) -> Result<Outcome<T>> {
-        let (media_type, keep) = (reply.media_type(), self.json.as_ref().map(|_| self.value));
-        let (status, media_type) = (reply.status, media_type.as_deref());
+    fn decode_reply(&self, reply: Reply) -> Result<GraphqlReply<T>> {
+        let media_type = reply.media_type();
+        let media_type = media_type.as_deref();
+        let keep = self.keeps_json.then_some(self.value);
         let decoded = self
             .encoded
-            .decode(status, media_type, &reply.body, self.part, keep);
+            .decode(reply.status, media_type, &reply.body, self.part, keep);
         let Some(decoded) = decoded else {
             return Err(reply.into_error());
         };
-        let (outcome, json) = decoded?;
+        let (mut outcome, json) = decoded?;
+        outcome.facts.request_id = reply.request_id().map(Box::from);
         // One warning is enough: a schema that has changed breaks many records in the same way.
         outcome.unreadable().take(1).for_each(send::decode_failure);
-        if let Some(slot) = &self.json {
-            *lock(slot) = json;
-        }
-        Ok(outcome)
+        Ok(GraphqlReply { outcome, json })
     }
 
-    fn note_attempts(outcome: &mut Outcome<T>, attempts: u32) {
-        outcome.facts.attempts = attempts;
-        Unreadable::note_attempts(&mut outcome.facts.unreadable, attempts);
-    }
-
-    fn problems(outcome: &Outcome<T>) -> &[ServerError] {
-        &outcome.problems
+    fn problems(reply: &GraphqlReply<T>) -> &[ServerError] {
+        &reply.outcome.problems
     }
 }

@@ -52,7 +52,7 @@ impl Error {
     ///
     /// `None` if the cause is not known, such as an unreachable network. With the feature `native-tls`, it is not known for
     /// certificates.
-    #[doc(alias("certificate", "DNS", "clock", "TLS"))]
+    #[doc(alias("DNS", "TLS"))]
     pub fn connect_cause(&self) -> Option<ConnectCause> {
         let below = successors(self.source(), |&error| error.source());
         let mut below = below.filter_map(|error| error.downcast_ref::<Self>());

@@ -10,6 +10,7 @@
 mod connect_cause;
 mod display;
 mod error_kind;
+mod reaction;
 mod received;
 mod reply_meaning;
 mod report;
@@ -25,6 +26,7 @@ use std::time::Duration;
 pub use self::connect_cause::ConnectCause;
 pub(crate) use self::display::codes;
 pub use self::error_kind::ErrorKind;
+pub use self::reaction::Reaction;
 pub(crate) use self::received::ReplyParts;
 pub(crate) use self::reply_meaning::BodyShape;
 pub(crate) use self::reply_meaning::mark_no_record_named;

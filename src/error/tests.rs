@@ -1,6 +1,8 @@
 //! Each kind is in the guide; and the failures of tests in the words of tables.
 
-use super::{Error, ErrorKind, Result};
+use std::collections::BTreeSet;
+
+use super::{Error, ErrorKind, Reaction, Result};
 
 /// Checks a failure: `Store retryable: lock & !s3cr3t` has that kind and may be tried again, its text has each part, and nothing
 /// shows what follows `!`.
@@ -20,8 +22,60 @@ pub(crate) fn assert_fails<T>(outcome: Result<T>, expected: &str) {
     }
 }
 
+/// The kinds with what a person has to do then, as the guide says it.
+const REACTIONS: &[(Reaction, &[ErrorKind])] = &[
+    (
+        Reaction::LogIn,
+        &[ErrorKind::ReauthRequired, ErrorKind::LoginRefused],
+    ),
+    (
+        Reaction::Correct,
+        &[
+            ErrorKind::Rejected,
+            ErrorKind::NotFound,
+            ErrorKind::Forbidden,
+            ErrorKind::AccountChoice,
+            ErrorKind::NotRegistered,
+        ],
+    ),
+    (
+        Reaction::WaitUntil,
+        &[
+            ErrorKind::RateLimited,
+            ErrorKind::Unavailable,
+            ErrorKind::RefreshRefused,
+            ErrorKind::TokenUnavailable,
+        ],
+    ),
+    (
+        Reaction::TryAgain,
+        &[
+            ErrorKind::Connect,
+            ErrorKind::Timeout,
+            ErrorKind::Transport,
+            ErrorKind::NoAnswer,
+        ],
+    ),
+    (
+        Reaction::AskSupport,
+        &[ErrorKind::Internal, ErrorKind::Protocol, ErrorKind::Stalled],
+    ),
+    (
+        Reaction::Configure,
+        &[ErrorKind::Config, ErrorKind::Unauthorized, ErrorKind::Store],
+    ),
+    (
+        Reaction::Bug,
+        &[
+            ErrorKind::SchemaMismatch,
+            ErrorKind::Decode,
+            ErrorKind::UnreadableRecord,
+        ],
+    ),
+];
+
 #[test]
-fn each_kind_is_in_the_guide() {
+fn each_kind_is_in_the_guide_with_its_reaction() {
     let guide = include_str!("../guide/errors.md");
     let (_, kinds) = include_str!("error_kind.rs")
         .split_once("pub enum ErrorKind {")
@@ -30,12 +84,19 @@ fn each_kind_is_in_the_guide() {
     let names = kinds
         .lines()
         .filter_map(|line| line.trim().strip_suffix(','));
-    let names: Vec<_> = names.filter(|name| !name.starts_with('/')).collect();
-    assert_eq!(names.len(), 24, "{names:?}");
-    for name in names {
-        let row = format!("| [`{name}`](crate::ErrorKind::{name}) |");
-        assert!(guide.contains(&row), "{name}");
+    let names = names.filter(|name| !name.starts_with('/'));
+    let mut listed = BTreeSet::new();
+    for (reaction, kinds) in REACTIONS {
+        for kind in *kinds {
+            assert_eq!(kind.reaction(), *reaction, "{kind:?}");
+            let row = format!(
+                "| [`{reaction:?}`](crate::Reaction::{reaction:?}) | [`{kind:?}`](crate::ErrorKind::{kind:?}) |"
+            );
+            assert!(guide.contains(&row), "{row}");
+            listed.insert(format!("{kind:?}"));
+        }
     }
+    assert_eq!(listed, names.map(str::to_owned).collect());
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod document;
 mod envelope;
 mod lexer;
 pub(crate) mod misfit;
+mod operation;
 pub(crate) mod outcome;
 mod overrides;
 mod reply;
@@ -28,6 +29,8 @@ pub(crate) use self::reply::{BEGINNING, ValueIn, early_page_info};
 pub(crate) use self::request::{Encoded, encode, encode_document, encode_operation};
 pub(crate) use self::unreadable::{SalvagedList, Unreadable, salvage_list};
 
+#[doc(inline)]
+pub use self::operation::{OperationBody, TypedOperation};
 use crate::model::Timestamp;
 
 /// The schema that this crate was written for, in the schema definition language.

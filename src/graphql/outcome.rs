@@ -1,5 +1,7 @@
 //! The result of a call.
 
+use std::time::Duration;
+
 use super::Unreadable;
 use crate::error::{Error, ErrorCase, ReplyParts, ServerErrors};
 use crate::model::ServerError;
@@ -38,7 +40,7 @@ pub struct Outcome<T> {
 }
 
 /// What is known of a reply beside its value and its errors.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ReplyFacts {
     /// The records of the list in the reply that could not be read.
     pub(crate) unreadable: Vec<Unreadable>,
@@ -48,8 +50,22 @@ pub(crate) struct ReplyFacts {
     pub(super) status: u16,
     /// How often the request was sent.
     pub(crate) attempts: u32,
+    pub(crate) request_id: Option<Box<str>>,
+    pub(crate) elapsed: Duration,
     /// Whether it is the outcome of a change, which then was carried out.
     pub(super) change: bool,
+}
+
+/// What came of the same request twice is equal, though its id and the time it took differ.
+impl PartialEq for ReplyFacts {
+    fn eq(&self, other: &Self) -> bool {
+        self.unreadable == other.unreadable
+            && self.omitted == other.omitted
+            && self.nulls == other.nulls
+            && self.status == other.status
+            && self.attempts == other.attempts
+            && self.change == other.change
+    }
 }
 
 impl<T> Outcome<T> {
@@ -61,6 +77,22 @@ impl<T> Outcome<T> {
     /// The HTTP status of the reply, such as 201 for a record that was created (spec 7.1).
     pub fn http_status(&self) -> u16 {
         self.facts.status
+    }
+
+    /// How often the request was sent: once, and again for each retry. 0 if the value comes from elsewhere.
+    pub fn attempts(&self) -> u32 {
+        self.facts.attempts
+    }
+
+    /// The id that the server gave the request, to be named to its support team (header `x-request-id` or `x-correlation-id`;
+    /// assumed).
+    pub fn request_id(&self) -> Option<&str> {
+        self.facts.request_id.as_deref()
+    }
+
+    /// The time from the call to the reply, waits and retries included.
+    pub fn elapsed(&self) -> Duration {
+        self.facts.elapsed
     }
 
     /// How many elements of lists are null in the reply. They are left out of the value, but for those of a page with cursors, in
@@ -152,6 +184,7 @@ impl<T> Outcome<Option<T>> {
             problems: Vec::new(),
             facts: ReplyFacts {
                 status: error.http_status().unwrap_or(200),
+                attempts: error.attempts(),
                 ..ReplyFacts::default()
             },
         })

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use graphql_client::GraphQLQuery;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::document::{OperationDocument, OperationKind};
 use super::lexer::operations;
+use super::operation::TypedOperation;
 use super::overrides::Overrides;
 use crate::error::Error;
 use crate::profile::OperationProfile;
@@ -56,14 +56,14 @@ impl<V: Serialize> RequestBody<'_, V> {
 }
 
 /// Encodes an operation, with the caller's document where there is one.
-pub(crate) fn encode<Q: GraphQLQuery>(
+pub(crate) fn encode<Q: TypedOperation>(
     variables: Q::Variables,
     overrides: &Overrides,
 ) -> Result<Encoded, Error> {
-    let body = Q::build_query(variables);
-    match OperationDocument::ours(body.operation_name, body.query) {
+    let body = Q::body(variables);
+    match OperationDocument::ours(body.name, body.document) {
         Some(known) => encode_operation(known, &body.variables, overrides),
-        None => encode_document(body.query, body.operation_name, &body.variables),
+        None => encode_document(body.document, body.name, &body.variables),
     }
 }
 

@@ -20,7 +20,7 @@ use super::{TextError, TimeZone, Timestamp};
 /// # Ok::<(), envd_sdk::model::TextError>(())
 /// ```
 ///
-/// With the features `chrono`, `jiff` and `time` it comes from and becomes a date of the crate of that name.
+/// With the features `chrono04`, `jiff02` and `time03` it comes from and becomes a date of the crate of that name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Day(NaiveDate);
 

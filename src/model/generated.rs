@@ -47,7 +47,7 @@ pub struct AccountProperty {
 ///
 /// Source: stated, specification 2.8.
 ///
-/// Of a user ([`UserDetails::accreditations`]) or of a property ([`AccountProperty::accreditations`]).
+/// The accreditations of a user ([`UserDetails::accreditations`]) or of a property ([`AccountProperty::accreditations`]).
 ///
 /// ```
 /// use envd_sdk::model::UserDetails;
@@ -92,7 +92,7 @@ pub struct Accreditations {
     #[serde(rename = "hRG")]
     pub hrg: Option<bool>,
 }
-/// A postal address as it is read, of a [`Party`] or a [`Declaration`].
+/// A postal address in a record, of a [`Party`] or a [`Declaration`].
 ///
 /// Source: public material (`OAuthSample`), not confirmed.
 ///
@@ -117,7 +117,7 @@ pub struct Address {
     /// Source: public material (`OAuthSample`), not confirmed.
     pub postcode: Option<String>,
 }
-/// The answer to a question as it is read, in [`Consignment::answers`].
+/// The answer to a question in a record, in [`Consignment::answers`].
 ///
 /// Source: public material (`OAuthSample`), not confirmed.
 ///
@@ -153,12 +153,12 @@ pub struct Answer {
     /// Source: public material (`OAuthSample`), not confirmed.
     pub value: Option<String>,
 }
-/// A comment on a consignment, as it is read.
+/// A comment on a consignment, in a reply.
 ///
 /// Source: stated, specification 2.9.
 ///
-/// To send one, use a [`CommentInput`]. See [`Account::comments`](crate::Account::comments) for an example, and
-/// [`Account::create_comment`](crate::Account::create_comment) for one that adds a comment.
+/// To send one, use a [`CommentInput`]. See [`Account::comments`](crate::Account::comments) for an example;
+/// [`Account::create_comment`](crate::Account::create_comment) adds a comment.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -192,14 +192,14 @@ pub struct Comment {
     /// Source: public material (`OAuthSample`), not confirmed.
     pub created_at: Option<Timestamp>,
 }
-/// One consignment as a whole: a movement of livestock, with the answers, the questions and the declaration.
+/// A complete consignment: a movement of livestock, with the answers, the questions and the declaration.
 ///
 /// Source: stated, specification 1.2, 2.5.
 ///
-/// [`Account::consignment`](crate::Account::consignment) reads one,
-/// [`Account::full_consignments`](crate::Account::full_consignments) a list. A list of many is faster as [`ConsignmentSummary`],
-/// which lacks `pdf_url`, `updated_by`, `submitted_at`, answers, questions and declaration. A save returns a [`SavedConsignment`],
-/// with id, number and status alone. To send one, use a [`ConsignmentInput`]; one can be made from the record.
+/// [`Account::consignment`](crate::Account::consignment) reads one consignment,
+/// [`Account::full_consignments`](crate::Account::full_consignments) a list. Long lists are faster with [`ConsignmentSummary`],
+/// which lacks `pdf_url`, `updated_by`, `submitted_at`, answers, questions and declaration. A save returns a [`SavedConsignment`]
+/// with only id, number and status. To send a consignment, use a [`ConsignmentInput`], which you can create from the record.
 ///
 /// ```
 /// use envd_sdk::model::{Consignment, ConsignmentInput, ConsignmentStatus};
@@ -337,13 +337,13 @@ pub struct ConsignmentForm {
     /// Source: public material (`OAuthSample`, `location_4.4.0`), not confirmed.
     pub serial_number: Option<String>,
 }
-/// One consignment as a list has it: number, status, species, movement, parties and forms.
+/// A consignment in a list: number, status, species, movement, parties and forms.
 ///
 /// Source: stated, specification 1.2, 2.5.
 ///
-/// [`Account::consignments`](crate::Account::consignments) reads them. It lacks the answers, the questions, the declaration and the
-/// address of the printed declaration: [`Account::consignment`](crate::Account::consignment) reads the whole [`Consignment`], by the
-/// number.
+/// [`Account::consignments`](crate::Account::consignments) returns summaries. A summary lacks the answers, the questions, the declaration
+/// and the address of the printed declaration: [`Account::consignment`](crate::Account::consignment) reads the complete [`Consignment`] by
+/// its number.
 ///
 /// ```
 /// use envd_sdk::model::{ConsignmentSummary, Species};
@@ -460,7 +460,7 @@ pub struct ConsignmentUserMapping {
     #[serde(default, deserialize_with = "super::lenient::int")]
     pub num_of_heads: Option<i64>,
 }
-/// The declaration that the vendor signs, as it is read in [`Consignment::declaration`].
+/// The declaration that the vendor signs, in [`Consignment::declaration`].
 ///
 /// Source: public material (`OAuthSample`), not confirmed.
 ///
@@ -532,7 +532,7 @@ pub struct Edec {
 ///
 /// Source: stated, specification 4.1.
 ///
-/// Of a [`Connection`](crate::model::Connection); a [`Pager`](crate::Pager) reads it for you. See
+/// Part of a [`Connection`](crate::model::Connection); a [`Pager`](crate::Pager) reads it for you. See
 /// [`Account::consignments_page`](crate::Account::consignments_page) for an example.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -547,7 +547,7 @@ pub struct PageInfo {
     /// Source: stated, specification 4.1.
     pub end_cursor: Option<String>,
 }
-/// A party to a consignment as it is read: the owner, the origin, the destination or the consignee.
+/// A party in a consignment record: the owner, the origin, the destination or the consignee.
 ///
 /// Source: public material (`OAuthSample`), not confirmed.
 ///
@@ -584,8 +584,8 @@ pub struct Party {
 ///
 /// Source: stated, specification 2.6.
 ///
-/// [`Client::questions`](crate::Client::questions) reads all; those of a record are in [`Consignment::questions`]. Which of them apply
-/// to a consignment, and what is wrong with its answers, says a [`Questionnaire`](crate::validate::Questionnaire).
+/// [`Client::questions`](crate::Client::questions) reads all questions; the questions of a record are in [`Consignment::questions`]. A
+/// [`Questionnaire`](crate::validate::Questionnaire) determines which of them apply to a consignment, and finds mistakes in its answers.
 ///
 /// ```
 /// use envd_sdk::model::{Question, QuestionType};
@@ -700,13 +700,13 @@ pub struct QuestionValidator {
     /// Source: stated, specification 2.6.
     pub error_message: Option<String>,
 }
-/// The result of a change of a consignment: its id, number and status.
+/// The result of a change to a consignment: its id, number and status.
 ///
 /// Source: stated, specification 1.2, 2.5.
 ///
 /// [`Account::save_consignment`](crate::Account::save_consignment), [`submit_consignment`](crate::Account::submit_consignment),
 /// [`copy_consignment`](crate::Account::copy_consignment) and [`delete_consignment`](crate::Account::delete_consignment) return it. It
-/// lacks all else: [`Account::consignment`](crate::Account::consignment) reads the whole [`Consignment`]. See
+/// has no other fields: [`Account::consignment`](crate::Account::consignment) reads the complete [`Consignment`]. See
 /// [`Account::save_consignment`](crate::Account::save_consignment) for an example.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -724,11 +724,11 @@ pub struct SavedConsignment {
     /// Source: stated, specification 2.5.
     pub status: Option<ConsignmentStatus>,
 }
-/// The result of a change of a template: its id, number and name.
+/// The result of a change to a template: its id, number and name.
 ///
 /// Source: stated, specification 2.9.
 ///
-/// [`Account::template`](crate::Account::template) reads the whole [`Template`]. See
+/// [`Account::template`](crate::Account::template) reads the complete [`Template`]. See
 /// [`Account::save_template`](crate::Account::save_template) for an example.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -746,12 +746,12 @@ pub struct SavedTemplate {
     /// Source: public material (`OAuthSample`), not confirmed.
     pub name: Option<String>,
 }
-/// A template of consignments as a whole: its name, parties and forms; its fields and its use are not shown.
+/// A complete template of consignments: its name, parties and forms. No source shows all of its fields or its use.
 ///
 /// Source: stated, specification 2.9.
 ///
-/// [`Account::template`](crate::Account::template) reads one, [`Account::templates`](crate::Account::templates) a list. A save returns a
-/// [`SavedTemplate`], with id, number and name alone. To send one, use a [`TemplateInput`].
+/// [`Account::template`](crate::Account::template) reads one template, [`Account::templates`](crate::Account::templates) a list. A save
+/// returns a [`SavedTemplate`] with only id, number and name. To send a template, use a [`TemplateInput`].
 ///
 /// ```
 /// use envd_sdk::model::{ConsignmentInput, FormType, Template};
@@ -809,7 +809,7 @@ pub struct Template {
 ///
 /// Source: stated, specification 2.6.
 ///
-/// Of a [`Question`]; see there for an example. A [`Questionnaire`](crate::validate::Questionnaire) applies it.
+/// Part of a [`Question`]; see there for an example. A [`Questionnaire`](crate::validate::Questionnaire) evaluates it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -823,7 +823,7 @@ pub struct Trigger {
     /// Source: stated, specification 2.6.
     pub value: Option<String>,
 }
-/// An account of a user, one of the [`accounts`](UserDetails::accounts) of [`UserDetails`].
+/// An account of a user, in the [`accounts`](UserDetails::accounts) of [`UserDetails`].
 ///
 /// Source: stated, specification 2.8.
 ///
@@ -869,7 +869,7 @@ pub struct UserAccount {
 /// Source: stated, specification 2.8.
 ///
 /// [`Client::user_details`](crate::Client::user_details) reads it;
-/// [`Client::choose_account`](crate::Client::choose_account) reads it and picks an account.
+/// [`Client::choose_account`](crate::Client::choose_account) reads it and chooses an account.
 ///
 /// ```
 /// use envd_sdk::model::UserDetails;
@@ -931,11 +931,11 @@ pub struct UserDetails {
     #[serde(default, deserialize_with = "super::lenient::known_list")]
     pub roles: Option<Vec<Role>>,
 }
-/// A postal address to send, of a [`PartyInput`] or a [`DeclarationInput`].
+/// A postal address to send, in a [`PartyInput`] or a [`DeclarationInput`].
 ///
 /// Source: stated, specification 2.2.
 ///
-/// Reads back as an [`Address`]. [`new`](Self::new) takes all of it. See [`DeclarationInput`] for an example.
+/// A record has it as an [`Address`]. [`new`](Self::new) takes all fields. See [`DeclarationInput`] for an example.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[must_use]
@@ -986,7 +986,7 @@ impl AddressInput {
 ///
 /// Source: stated, specification 2.4.
 ///
-/// Reads back as an [`Answer`]. [`new`](Self::new) answers a question, [`row`](Self::row) names the row inside a
+/// A record has it as an [`Answer`]. [`new`](Self::new) answers a question, [`row`](Self::row) sets the row inside a
 /// REPEATABLE question.
 ///
 /// ```
@@ -1073,8 +1073,8 @@ impl CommentInput {
 ///
 /// Source: stated, specification 2.1.
 ///
-/// [`new`](Self::new) takes what is required, and has an example of the setters; [`from`](Self::from)
-/// makes one of a record. [`Questionnaire::validate`](crate::validate::Questionnaire::validate) tells what is wrong with it, and
+/// [`new`](Self::new) takes the required fields, and has an example of the setters; [`from`](Self::from)
+/// creates an input from a record. [`Questionnaire::validate`](crate::validate::Questionnaire::validate) finds its mistakes, and
 /// [`Account::save_consignment`](crate::Account::save_consignment) sends it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -1206,7 +1206,7 @@ impl ConsignmentInput {
 ///
 /// Source: stated, specification 2.3.
 ///
-/// Reads back as a [`Declaration`].
+/// A record has it as a [`Declaration`].
 ///
 /// ```
 /// use envd_sdk::model::{AddressInput, DeclarationInput, Maybe};
@@ -1310,7 +1310,7 @@ impl DeclarationInput {
 ///
 /// Source: stated, specification 2.2.
 ///
-/// Reads back as a [`Party`].
+/// A record has it as a [`Party`].
 ///
 /// ```
 /// use envd_sdk::model::{AddressInput, PartyInput};
@@ -1486,7 +1486,7 @@ open_enum! {
     /// use envd_sdk::model::ConsignmentStatus;
     ///
     /// assert_eq!(ConsignmentStatus::from("SUBMITTED"), ConsignmentStatus::Submitted);
-    /// // A status that the service adds later is kept as it was received.
+    /// // A status that the service adds later is kept unchanged.
     /// let unknown = ConsignmentStatus::from("ARCHIVED");
     /// assert_eq!((unknown.is_known(), unknown.as_str()), (false, "ARCHIVED"));
     /// ```

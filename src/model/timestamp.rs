@@ -19,7 +19,7 @@ use super::{Day, TimeZone, day};
 /// assert_eq!(at.as_str(), "2022-11-02T03:04:05.1234567+00:00");
 /// ```
 ///
-/// With the features `chrono`, `jiff` and `time` it comes from and becomes an instant of the crate of that name.
+/// With the features `chrono04`, `jiff02` and `time03` it comes from and becomes an instant of the crate of that name.
 ///
 /// Two are equal when their texts are. They have no order, since a text that cannot be read is neither before nor after an
 /// instant: compare what [`to_time`](Self::to_time) gives. A call that takes an instant fails with a

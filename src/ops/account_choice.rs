@@ -199,7 +199,7 @@ impl Client {
     pub fn user_details(&self) -> Call<Outcome<UserDetails>> {
         let (client, variables) = (self.clone(), user_details::Variables {});
         let read = self.operation::<ReadUserDetails, _>(variables, |data| data.user_details);
-        read.then(async move |mut outcome, _| {
+        read.then(move |mut outcome| {
             let user = &mut outcome.value;
             let left_out = client.left_out("userDetails");
             let is_left_out = |path: &str| left_out.iter().any(|left_out| left_out == path);
@@ -241,7 +241,7 @@ impl Client {
     ///
     /// [`NotRegistered`](crate::ErrorKind::NotRegistered), and as [`execute`](Self::execute).
     pub fn registered_user(&self) -> Call<Outcome<UserDetails>> {
-        self.user_details().then(async |outcome, _| {
+        self.user_details().then(|outcome| {
             if outcome.value.is_new_user == Some(true) {
                 return Err(not_registered().with_operation("userDetails"));
             }
@@ -258,7 +258,7 @@ impl Client {
     /// As [`AccountChoice::among`] and [`execute`](Self::execute).
     pub fn choose_account(&self, choice: &AccountChoice) -> Call<Account> {
         let (client, choice) = (self.clone(), choice.clone());
-        self.registered_user().then(async move |user, _| {
+        self.registered_user().then(move |user| {
             let id = choice.among(&user.value);
             Ok(client.account(id.map_err(|error| error.with_operation("userDetails"))?))
         })

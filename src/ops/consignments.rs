@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use graphql_client::GraphQLQuery;
 use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
 
@@ -15,7 +14,7 @@ use crate::graphql::generated::{
     DeleteConsignment, consignment, copy_consignment, create_or_save_consignment,
     delete_consignment, full_consignments,
 };
-use crate::graphql::{OperationDocument, Outcome};
+use crate::graphql::{OperationDocument, Outcome, TypedOperation};
 use crate::model::{
     AccountId, Connection, Consignment, ConsignmentId, ConsignmentInput, ConsignmentNumber,
     ConsignmentStatus, ConsignmentSummary, ConsignmentText, SavedConsignment, WithExtra,
@@ -366,7 +365,7 @@ impl Account {
     }
 
     /// Saves an input that may have further fields.
-    pub(super) fn save<Q: GraphQLQuery, T: Send + 'static>(
+    pub(super) fn save<Q: TypedOperation, T: Send + 'static>(
         &self,
         document: &'static OperationDocument,
         input: &impl Serialize,

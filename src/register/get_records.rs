@@ -18,7 +18,7 @@ use crate::error::{BodyShape, Error, Result, ServerErrors, json_fault};
 use crate::graphql::{Unreadable, unreadable_record};
 use crate::model::json_path::{joined, path_of};
 use crate::model::{BorrowedText, Property, json_text, object, places, reply_memory};
-use crate::send::SentOperation;
+use crate::send::{Exchanged, Sender, SentOperation, Settings};
 use crate::transport::header::{ACCEPT, HeaderValue, IF_MODIFIED_SINCE};
 use crate::transport::{Reply, Request};
 
@@ -35,18 +35,16 @@ impl GetRecords {
     const LOOK_UP: &str = "lookup";
 
     pub(super) fn look_up(since: Option<HeaderValue>, register: Arc<KnownRegister>) -> Self {
-        let kind = Self::LOOK_UP;
         Self {
-            kind,
+            kind: Self::LOOK_UP,
             since,
             register,
         }
     }
 
     pub(super) fn search(since: Option<HeaderValue>, register: Arc<KnownRegister>) -> Self {
-        let kind = "search";
         Self {
-            kind,
+            kind: "search",
             since,
             register,
         }
@@ -59,11 +57,58 @@ impl GetRecords {
             None => request,
         }
     }
+
+    /// Sends the request. The records that cannot be read say how often.
+    pub(super) async fn send(
+        &self,
+        sender: &Sender,
+        request: Box<Request>,
+        settings: &Settings,
+    ) -> Result<Exchanged<IfModified<Subset>>> {
+        let mut exchanged = sender.send(self, request, settings).await?;
+        if let IfModified::Changed { value: subset, .. } = &mut exchanged.value {
+            subset.attempts = exchanged.attempts;
+            Unreadable::note_attempts(&mut subset.unreadable, exchanged.attempts);
+        }
+        Ok(exchanged)
+    }
 }
 
 /// Errors come as JSON or XML (spec 7.1); the register has only JSON records.
 pub(super) fn get(url: Url) -> Request {
     Request::get(url).header(ACCEPT, HeaderValue::from_static("application/json"))
+}
+
+/// A request of the caller, with any JSON as its reply.
+pub(super) struct GetValue;
+
+impl SentOperation for GetValue {
+    type Value = Value;
+
+    fn name(&self) -> &str {
+        OPERATION
+    }
+
+    fn kind(&self) -> &'static str {
+        "get"
+    }
+
+    fn is_change(&self) -> bool {
+        false
+    }
+
+    fn decode_reply(&self, reply: Reply) -> Result<Value> {
+        match reply.status {
+            204 => Ok(Value::Null),
+            200..=299 => match text_of(&reply).map(reply_memory::whole_value) {
+                Some(Some(Ok(value))) => Ok(value),
+                Some(Some(Err(failure))) => Err(unexpected(reply, None, fault_at(&failure))),
+                Some(None) => Err(too_much(&reply)),
+                None => Err(unexpected(reply, None, NOT_UTF8.to_owned())),
+            },
+            _ => Err(reply.into_error()),
+        }
+    }
 }
 
 impl SentOperation for GetRecords {
@@ -95,45 +140,6 @@ impl SentOperation for GetRecords {
             _ if self.kind == Self::LOOK_UP && self.register.is_not_found(&reply) => {
                 Err(Error::http(reply.received().of_service()))
             }
-            _ => Err(reply.into_error()),
-        }
-    }
-
-    fn note_attempts(reply: &mut IfModified<Subset>, attempts: u32) {
-        if let IfModified::Changed { value: subset, .. } = reply {
-            subset.attempts = attempts;
-            Unreadable::note_attempts(&mut subset.unreadable, attempts);
-        }
-    }
-}
-
-/// A request of the caller, with any JSON as its reply.
-pub(super) struct GetValue;
-
-impl SentOperation for GetValue {
-    type Value = Value;
-
-    fn name(&self) -> &str {
-        OPERATION
-    }
-
-    fn kind(&self) -> &'static str {
-        "get"
-    }
-
-    fn is_change(&self) -> bool {
-        false
-    }
-
-    fn decode_reply(&self, reply: Reply) -> Result<Value> {
-        match reply.status {
-            204 => Ok(Value::Null),
-            200..=299 => match text_of(&reply).map(reply_memory::whole_value) {
-                Some(Some(Ok(value))) => Ok(value),
-                Some(Some(Err(failure))) => Err(unexpected(reply, None, fault_at(&failure))),
-                Some(None) => Err(too_much(&reply)),
-                None => Err(unexpected(reply, None, NOT_UTF8.to_owned())),
-            },
             _ => Err(reply.into_error()),
         }
     }

@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::locked::lock;
 use crate::model::visible_text::trimmed;
 use crate::model::{Pic, Property};
-use crate::send::{Call, Settings};
+use crate::send::{Call, Exchanged, Settings};
 use crate::transport::Clock;
 use crate::transport::header::HeaderValue;
 
@@ -131,23 +131,26 @@ impl Register {
             let send = move |request, settings: Arc<Settings>| async move {
                 let cache = register.0.cache.as_ref().filter(|_| get.since.is_none());
                 if let Some(cached) = cache.and_then(|cache| cache.get(pic)) {
-                    return result(IfModified::changed(cached, None));
+                    return result(IfModified::changed(cached, None)).map(Exchanged::new);
                 }
-                let reply = register.0.sender.send(&get, request, &settings).await;
-                let lookup = match reply {
-                    Ok(reply) => reply.try_map(|subset| {
-                        lookup_of(subset, pic).map_err(|error| error.with_operation(OPERATION))
+                let exchanged = get.send(&register.0.sender, request, &settings).await;
+                let exchanged = match exchanged {
+                    Ok(exchanged) => exchanged.try_map(|reply| {
+                        let lookup = reply.try_map(|subset| lookup_of(subset, pic));
+                        lookup.map_err(|error| error.with_operation(OPERATION))
                     })?,
                     // A web page with that status is not the register's word, and of another kind.
                     Err(error) if error.kind() == ErrorKind::NotFound => {
-                        IfModified::changed(Lookup::NotFound, None)
+                        Exchanged::new(IfModified::changed(Lookup::NotFound, None))
                     }
                     Err(error) => return Err(error),
                 };
-                if let (Some(cache), IfModified::Changed { value, .. }) = (cache, &lookup) {
+                if let Some(cache) = cache
+                    && let IfModified::Changed { value, .. } = &exchanged.value
+                {
                     cache.store(pic, value);
                 }
-                result(lookup)
+                exchanged.try_map(result)
             };
             (request, send)
         });

@@ -263,11 +263,13 @@ impl Register {
             let get = GetRecords::search(Some(since), Arc::clone(&self.0.known));
             let request = Box::new(get.request(self.0.address.search(&search, index)));
             let send = move |request, settings: Arc<Settings>| async move {
-                let reply = register.0.sender.send(&get, request, &settings).await?;
-                reply.try_map(|subset| {
-                    let range = PageRange::first(index, false, search.page_size, &subset)?;
-                    let page = page(PagePosition::default(), range, subset);
-                    Ok(register.search(&search).with_first_page(page))
+                let exchanged = get.send(&register.0.sender, request, &settings).await?;
+                exchanged.try_map(|reply| {
+                    reply.try_map(|subset| {
+                        let range = PageRange::first(index, false, search.page_size, &subset)?;
+                        let page = page(PagePosition::default(), range, subset);
+                        Ok(register.search(&search).with_first_page(page))
+                    })
                 })
             };
             Ok((request, send))
@@ -335,9 +337,9 @@ impl Register {
         let get = GetRecords::search(None, Arc::clone(&self.0.known));
         let request = Box::new(get.request(self.0.address.search(search, index)));
         let settings = Settings::default();
-        let reply = self.0.sender.send(&get, request, &settings).await?;
+        let exchanged = get.send(&self.0.sender, request, &settings).await?;
         // Without a condition, there is always a value.
-        Ok(reply.value().unwrap_or_default())
+        Ok(exchanged.value.value().unwrap_or_default())
     }
 }
 

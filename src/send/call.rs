@@ -1,16 +1,15 @@
 //! One call with settings of its own.
 
 use std::future::ready;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::TryFutureExt;
 
-use super::{DryRun, Headers, Response, Sender};
+use super::{DryRun, Exchanged, Headers, Sender};
 use crate::auth::BoxFuture;
 use crate::error::{Error, Result};
 use crate::graphql::{AsReceived, Outcome};
-use crate::locked::lock;
 use crate::transport::{Request, RetryPolicy, Watch};
 
 /// A call of either interface, not sent yet: set what this one needs, and await it.
@@ -29,8 +28,8 @@ use crate::transport::{Request, RetryPolicy, Watch};
 /// assert_eq!(user.first_name.as_deref(), Some("Sam"));
 ///
 /// let call = client.user_details().header("x-office", "Roma").retry(RetryPolicy::none());
-/// let response = call.response().await?;
-/// assert_eq!((response.status, response.attempts), (Some(200), 1));
+/// let outcome = call.await?;
+/// assert_eq!((outcome.http_status(), outcome.attempts()), (200, 1));
 /// # Ok(()) });
 /// ```
 ///
@@ -62,7 +61,8 @@ struct Work<T> {
     start: Box<Start<T>>,
 }
 
-type Start<T> = dyn FnOnce(Box<Request>, Arc<Settings>) -> BoxFuture<'static, Result<T>> + Send;
+type Start<T> =
+    dyn FnOnce(Box<Request>, Arc<Settings>) -> BoxFuture<'static, Result<Exchanged<T>>> + Send;
 
 /// The settings of the requests of one call.
 #[derive(Clone, Default)]
@@ -78,30 +78,8 @@ pub(crate) struct Settings {
     /// The number of the page, for traces.
     pub(super) page: Option<u64>,
     pub(super) watch: Option<Watch>,
-    /// Where the JSON of the value is kept, if it is wanted.
-    pub(crate) json: Option<JsonSlot>,
-    /// For a [`Response`], and for errors.
-    pub(super) facts: Option<Arc<Mutex<Facts>>>,
-}
-
-/// The JSON of a value, once its reply was read.
-pub(crate) type JsonSlot = Arc<Mutex<Option<Box<str>>>>;
-
-/// What HTTP shows of the requests of a call so far.
-#[derive(Default)]
-pub(super) struct Facts {
-    pub(super) status: Option<u16>,
-    pub(super) request_id: Option<String>,
-    pub(super) attempts: u32,
-}
-
-impl Settings {
-    /// Notes facts of a request, if it is one of a call.
-    pub(super) fn note(&self, note: impl FnOnce(&mut Facts)) {
-        if let Some(facts) = &self.facts {
-            note(&mut lock(facts));
-        }
-    }
+    /// Whether the JSON of the value is kept beside it.
+    pub(crate) keeps_json: bool,
 }
 
 impl<T: Send + 'static> Call<T> {
@@ -113,7 +91,7 @@ impl<T: Send + 'static> Call<T> {
     ) -> Self
     where
         S: FnOnce(Box<Request>, Arc<Settings>) -> F + Send + 'static,
-        F: Future<Output = Result<T>> + Send + 'static,
+        F: Future<Output = Result<Exchanged<T>>> + Send + 'static,
     {
         let work = work.map(|(request, start)| Work {
             request,
@@ -132,36 +110,37 @@ impl<T: Send + 'static> Call<T> {
         self,
         start: impl FnOnce(Arc<Settings>) -> F + Send + 'static,
     ) -> Call<U> {
-        let start = |_, settings| start(settings);
+        let start = async move |_, settings| start(settings).await.map(Exchanged::new);
         let work = self.work.map(|work| (work.request, start));
         Call::new(&self.sender, self.settings, work)
     }
 
     /// Checks the value of this call, by reference: a future that takes it over has room for it twice.
     pub(crate) fn checked(self, check: impl FnOnce(&T) -> Result<()> + Send + 'static) -> Self {
-        self.finished(async move |result, _| {
-            let value = result?;
-            check(&value).map(|()| value)
+        self.finished(|result| {
+            let exchanged = result?;
+            match check(&exchanged.value) {
+                Ok(()) => Ok(exchanged),
+                Err(error) => Err(exchanged.failed(error)),
+            }
         })
     }
 
-    /// Continues with the value of this call. Further requests take the settings.
-    pub(crate) fn then<U: Send + 'static, F: Future<Output = Result<U>> + Send + 'static>(
+    /// Continues with the value of this call.
+    pub(crate) fn then<U: Send + 'static>(
         self,
-        next: impl FnOnce(T, Arc<Settings>) -> F + Send + 'static,
+        next: impl FnOnce(T) -> Result<U> + Send + 'static,
     ) -> Call<U> {
-        self.finished(async move |result, settings| next(result?, settings).await)
+        self.finished(|result| result?.try_map(next))
     }
 
     /// Continues with the result of this call.
-    fn finished<U: Send + 'static, F: Future<Output = Result<U>> + Send + 'static>(
+    fn finished<U: Send + 'static>(
         self,
-        next: impl FnOnce(Result<T>, Arc<Settings>) -> F + Send + 'static,
+        next: impl FnOnce(Result<Exchanged<T>>) -> Result<Exchanged<U>> + Send + 'static,
     ) -> Call<U> {
         let work = self.work.map(|Work { request, start }| {
-            let both = |request, settings: Arc<Settings>| async {
-                next(start(request, Arc::clone(&settings)).await, settings).await
-            };
+            let both = async move |request, settings| next(start(request, settings).await);
             (request, both)
         });
         Call {
@@ -243,11 +222,10 @@ impl<T: Send + 'static> Call<T> {
             |it| it.own_settings().condition = Some(Arc::new(condition));
     }
 
-    /// Where the JSON of the value will be.
-    pub(crate) fn keep_json(&mut self) -> JsonSlot {
-        let slot = JsonSlot::default();
-        self.own_settings().json = Some(Arc::clone(&slot));
-        slot
+    /// Keeps the JSON of the value beside it.
+    pub(crate) fn keep_json(mut self) -> Self {
+        self.own_settings().keeps_json = true;
+        self
     }
 
     /// The number of the page, and a function that is called while its reply arrives.
@@ -274,27 +252,15 @@ impl<T: Send + 'static> Call<T> {
         Ok(DryRun::new(request, self.sender.0.pool.http.user_agent()))
     }
 
-    /// Sends the call; the value comes with the status, the request id and the number of attempts.
-    ///
-    /// # Errors
-    ///
-    /// As the call without this: at least the [kinds of any call](crate::guide::errors#kinds).
-    pub fn response(mut self) -> impl Future<Output = Result<Response<T>>> + Send + 'static {
-        let facts = Arc::new(Mutex::new(Facts::default()));
-        self.own_settings().facts = Some(Arc::clone(&facts));
-        let (sender, start) = (self.sender.clone(), self.sender.clock().monotonic());
-        let work = self.into_future();
-        async move {
-            let value = work.await?;
-            let elapsed = sender.clock().monotonic().saturating_sub(start);
-            let mut facts = lock(&facts);
-            Ok(Response {
-                value,
-                status: facts.status,
-                attempts: facts.attempts,
-                elapsed,
-                request_id: facts.request_id.take(),
-            })
+    /// Sends the call. What it returns has the JSON that [`keep_json`](Self::keep_json) asks for.
+    pub(crate) fn exchange(mut self) -> BoxFuture<'static, Result<Exchanged<T>>> {
+        if let Some(limit) = self.deadline {
+            let end = self.sender.clock().monotonic().saturating_add(limit);
+            self.own_settings().end = Some(end);
+        }
+        match self.work {
+            Ok(work) => (work.start)(work.request, self.settings),
+            Err(error) => Box::pin(ready(Err(error))),
         }
     }
 }
@@ -319,14 +285,14 @@ impl<T: Send + 'static> Call<Outcome<T>> {
     ///
     /// As the call without this: at least the [kinds of any call](crate::guide::errors#kinds).
     #[doc(alias("raw", "json", "unknown fields"))]
-    pub fn received(mut self) -> Call<Outcome<AsReceived<T>>> {
-        let slot = self.keep_json();
-        self.then(async move |outcome, _| {
-            let json = lock(&slot).take();
+    pub fn received(self) -> Call<Outcome<AsReceived<T>>> {
+        self.keep_json().finished(|result| {
+            let mut exchanged = result?;
             // OK because the value was read from it.
+            let json = exchanged.json.take();
             let json =
                 json.ok_or_else(|| Error::protocol("the reply has no JSON of the record"))?;
-            Ok(outcome.map(|typed| AsReceived::new(typed, json)))
+            Ok(exchanged.map(|outcome| outcome.map(|typed| AsReceived::new(typed, json))))
         })
     }
 
@@ -349,9 +315,9 @@ impl<T: Send + 'static> Call<Outcome<T>> {
     /// As for the call without this, except for null. A reply to a change without a record stays an error
     /// ([`Protocol`](crate::ErrorKind::Protocol)), since it may have been carried out.
     pub fn optional(self) -> Call<Outcome<Option<T>>> {
-        self.finished(async |result, _| match result {
-            Ok(outcome) => Ok(outcome.map(Some)),
-            Err(error) => Outcome::of_null(&error).ok_or(error),
+        self.finished(|result| match result {
+            Ok(exchanged) => Ok(exchanged.map(|outcome| outcome.map(Some))),
+            Err(error) => Outcome::of_null(&error).map(Exchanged::new).ok_or(error),
         })
     }
 }
@@ -360,23 +326,8 @@ impl<T: Send + 'static> IntoFuture for Call<T> {
     type Output = Result<T>;
     type IntoFuture = BoxFuture<'static, Result<T>>;
 
-    fn into_future(mut self) -> Self::IntoFuture {
-        if let Some(limit) = self.deadline {
-            let end = self.sender.clock().monotonic().saturating_add(limit);
-            self.own_settings().end = Some(end);
-        }
-        let facts = Arc::clone(self.own_settings().facts.get_or_insert_default());
-        match self.work {
-            Ok(work) => {
-                let work = (work.start)(work.request, self.settings);
-                // An error that is found after the reply was read has no count of its own.
-                Box::pin(work.map_err(move |error| match error.attempts() {
-                    0 => error.with_attempts(lock(&facts).attempts),
-                    _ => error,
-                }))
-            }
-            Err(error) => Box::pin(ready(Err(error))),
-        }
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.exchange().map_ok(|exchanged| exchanged.value))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The path of a request, from top to bottom. Each step calls the next:
 //!
-//! 1. [`Sender::send`] adds headers, and the facts of the call to its result;
+//! 1. [`Sender::send`] adds headers, and says how often the request was sent;
 //! 2. `run` keeps the deadline of the call;
 //! 3. `retry` waits for the end of a pause, and makes attempts as long as `decide` allows another one;
 //! 4. `authorize` adds the token, and a new one after "Unauthorized";
@@ -16,7 +16,7 @@ use url::Url;
 
 use super::backpressure::Backpressure;
 use super::token_user::{ALL_USERS, TokenUser, UserKey};
-use super::{Headers, Settings, trace};
+use super::{Exchanged, Headers, Settings, trace};
 use crate::auth::{AccessToken, TokenSource};
 use crate::error::{Error, ErrorKind, Result, codes};
 use crate::model::ServerError;
@@ -80,9 +80,6 @@ pub(crate) trait SentOperation: Sync {
 
     /// Reads a reply of any status.
     fn decode_reply(&self, reply: Reply) -> Result<Self::Value>;
-
-    /// Keeps how often the request was sent, for errors that are found in the value later.
-    fn note_attempts(_value: &mut Self::Value, _attempts: u32) {}
 
     /// The errors beside the value.
     fn problems(_value: &Self::Value) -> &[ServerError] {
@@ -221,7 +218,7 @@ impl Sender {
         operation: &O,
         mut request: Box<Request>,
         settings: &Settings,
-    ) -> Result<O::Value> {
+    ) -> Result<Exchanged<O::Value>> {
         self.prepare(&mut request, settings);
         let span = trace::call(operation.name(), operation.kind(), settings.page);
         let safety = match (operation.is_change(), settings.idempotent) {
@@ -251,9 +248,12 @@ impl Sender {
         let attempts = exchange.attempts;
         // The exchange is read.
         let read = exchanged.and(value.ok_or_else(|| Error::protocol("no value")));
-        let mut value = read.map_err(|error| error.with_operation(operation.name()))?;
-        O::note_attempts(&mut value, attempts);
-        Ok(value)
+        let value = read.map_err(|error| error.with_operation(operation.name()))?;
+        Ok(Exchanged {
+            value,
+            json: None,
+            attempts,
+        })
     }
 }
 
@@ -269,7 +269,6 @@ impl Exchange<'_> {
         });
         span.record("attempts", attempts);
         trace::ended(span, &result);
-        self.settings.note(|facts| facts.attempts += attempts);
         result.map(|_| ())
     }
 
@@ -415,10 +414,6 @@ impl Exchange<'_> {
     fn read(&mut self, reply: Reply) -> Result<Answer> {
         let pool = &self.sender.0.pool;
         let (status, wait) = (reply.status, retry_after(&reply.headers, pool.clock.now()));
-        self.settings.note(|facts| {
-            facts.status = Some(status);
-            facts.request_id = reply.request_id().map(str::to_owned);
-        });
         match (self.read_reply)(reply) {
             Ok(codes) => Ok(Answer { status, codes }),
             Err(error) => {

@@ -84,6 +84,7 @@ async fn run_with(
     let sender = options.build(&url).unwrap();
     let request = Box::new(Request::get(url));
     let result = sender.send(&operation, request, settings).await;
+    let result = result.map(|exchanged| exchanged.value);
     (result, server.received_requests().await.unwrap().len())
 }
 
@@ -151,7 +152,7 @@ async fn a_request_without_a_token_is_not_sent() {
     let operation = Failing::new(true, Vec::new());
     let (request, settings) = (Box::new(Request::get(url)), Settings::default());
     let result = sender.send(&operation, request, &settings).await;
-    let error = result.unwrap_err();
+    let error = result.err().unwrap();
     assert!(error.is_reauth_required() && !error.may_have_applied());
     assert_eq!(error.attempts(), 0);
 }
@@ -208,7 +209,7 @@ async fn a_call_with_a_refused_token_ends_with_the_failure_of_its_renewal_or_wit
             let request = Box::new(Request::get(url));
             let settings = Settings::default();
             let result = sender.send(&operation, request, &settings).await;
-            let error = result.unwrap_err();
+            let error = result.err().unwrap();
             assert_eq!((error.kind(), below(&error)), (kind, source), "{error}");
             assert!(!error.may_have_applied());
             let sent = server.received_requests().await.unwrap().len();

@@ -1,4 +1,4 @@
-//! Writes the operations of the application from `queries`.
+//! Generates the operations of the application from `queries`.
 
 fn main() {
     envd_codegen::build(["queries"]);

@@ -1,5 +1,4 @@
-//! Settings of a whole process: login data that other users of the machine can read in the arguments of the browser and in files,
-//! and proxies.
+//! Process-wide settings: login data that other users could read in the arguments of the browser and in files, and proxies.
 
 use std::fs;
 use std::net::TcpListener;
@@ -23,7 +22,7 @@ const BROWSER: &str = "#!/bin/sh\necho $$ >\"$HOME/started\"\nread line <\"$HOME
 /// The id of a user other than that of the test.
 const OTHER_USER: &str = "65534";
 
-/// Runs the test in a separate process, since the environment variables BROWSER and HOME apply to a whole process.
+/// Runs the test in a separate process, because the environment variables BROWSER and HOME are process-wide.
 fn run_with_browser() {
     let home = Folder::new();
     let everybody = || fs::Permissions::from_mode(0o755);
@@ -54,7 +53,7 @@ impl Drop for Browser {
     }
 }
 
-/// Reads a file as another user if the test runs as root, else as the same user.
+/// Reads a file as another user if the test runs as root, otherwise as the same user.
 fn read_as_other_user(path: &Path) -> Option<String> {
     if fs::metadata("/proc/self").unwrap().uid() != 0 {
         return fs::read_to_string(path).ok();
@@ -124,7 +123,7 @@ async fn the_arguments_of_the_browser_do_not_show_the_login() {
     assert!(tokens.subject().is_some());
 }
 
-/// HTTP libraries read the proxy variables of the environment once, if at all, so the test runs in a separate process.
+/// HTTP libraries read the proxy variables only once, if at all, so the test runs in a separate process.
 #[tokio::test]
 async fn proxies_of_the_environment_are_ignored() {
     if task().is_some() {
@@ -138,7 +137,7 @@ async fn proxies_of_the_environment_are_ignored() {
     let address = format!("http://{}", listener.local_addr().unwrap());
     let connections = Arc::new(AtomicUsize::new(0));
     let counted = connections.clone();
-    // It closes each connection, and ends with the test program.
+    // Closes each connection; the thread ends with the test program.
     thread::spawn(move || {
         for _ in listener.incoming() {
             counted.fetch_add(1, Ordering::SeqCst);

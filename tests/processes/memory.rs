@@ -1,6 +1,6 @@
-//! Bounds on memory: validating a consignment without findings takes a few allocations for any number of questions, a reply with
-//! many errors is not kept as a whole, a compressed one costs no more than its limit, and a sync keeps no more for many records than
-//! for few. The servers run on threads that are not counted.
+//! Limits on memory: validating a consignment without findings takes a few allocations for any number of questions, a reply
+//! with many errors is not kept completely, a compressed reply costs no more than its limit, and the memory of a sync does not
+//! grow with the records. The servers run on threads that are not counted.
 
 use std::path::Path;
 
@@ -84,14 +84,14 @@ fn a_client_for_another_user_allocates_only_its_token_source_and_its_pause() {
     let memory = allocation_counter::measure(|| {
         users.extend((0..USERS).map(|_| shared.with_token_source(source)));
     });
-    // The two counters of the `Arc` around a source of size zero, and 80 bytes for one user: the pool, the source, and the key of
-    // his pauses.
+    // 16 bytes for the counters of the `Arc` around a source of size zero, and 80 bytes per user: the pool, the source, and the
+    // key of the user's pauses.
     assert_eq!(memory.bytes_current, i64::try_from(USERS * 96).unwrap());
     assert_eq!(memory.count_total, u64::try_from(2 * USERS).unwrap());
     assert!(size_of::<Client>() <= 64, "{}", size_of::<Client>());
 }
 
-/// In bytes, for all that is allocated while a client is made.
+/// The limit for creating a client, in bytes.
 const CLIENT: u64 = 64 << 10;
 
 fn bytes_of_a_client(endpoint: &str) -> u64 {
@@ -112,7 +112,7 @@ fn a_client_without_tls_takes_at_most_64_kb() {
     }
 }
 
-/// All certificates of an operating system take more.
+/// The certificates of an operating system would take more.
 #[test]
 fn only_the_first_client_reads_the_certificates_of_the_operating_system() {
     println!(
@@ -165,7 +165,7 @@ fn of_300_000_errors_the_first_1000_are_stored_and_the_others_counted() {
             report.ends_with("299980 more") && report.len() < 9_000,
             "{report}"
         );
-        // The body, the chunks of its transfer, and the errors that are kept.
+        // The body, the chunks received, and the kept errors.
         let limit = u64::try_from(length).unwrap() * 2;
         assert!(memory.bytes_max < limit, "{} of {limit}", memory.bytes_max);
     }
@@ -173,7 +173,7 @@ fn of_300_000_errors_the_first_1000_are_stored_and_the_others_counted() {
 
 fn gzip(text: &[u8]) -> Vec<u8> {
     let config = DeflateConfig {
-        // With the head and the end of gzip.
+        // With gzip header and trailer.
         window_bits: 16 + 15,
         ..DeflateConfig::default()
     };
@@ -188,12 +188,12 @@ fn compressed(body: Vec<u8>) -> Reply {
     reply.header("content-encoding", "gzip").body(body)
 }
 
-/// The most bytes that a server may send for the next test, and the most memory that a reply of that size may take.
+/// The size of a reply in the next test, and the most memory that it may take.
 const WIRE: usize = 64 << 10;
 const MEMORY: u64 = 64 << 20;
 
-/// A reply of 64 KB that becomes as long as one may: the elements are repeated between the two texts. The name of a file in its head
-/// (RFC 1952 section 2.3) makes up the bytes.
+/// A reply of 64 KB that decompresses to the maximum length: it repeats the element between the two texts. The file name in its
+/// header (RFC 1952 section 2.3) pads it.
 fn dense(start: &str, element: &str, end: &str) -> Reply {
     const PARTS: usize = 50;
     let length = (WIRE * 100 - 10_000) / PARTS;
@@ -238,7 +238,7 @@ async fn call(name: &str, server: &Server) -> Result<(), Error> {
     }
 }
 
-/// Each place for a list has many small elements.
+/// Each list in a reply has many small elements.
 #[test]
 fn no_reply_of_64_kb_takes_more_than_64_mb() {
     for row in rows(include_str!("dense_replies.txt")) {
@@ -257,7 +257,7 @@ fn no_reply_of_64_kb_takes_more_than_64_mb() {
     }
 }
 
-/// What each reader of JSON gets in the next test: a text, what is repeated behind it, what closes each of those, and the end.
+/// The input of each JSON reader in the next test: the start, the repeated part, the closing part for each repetition, and the end.
 const DEEP: &str = r#"
     user_details property get discover device tokens profile | | [ | |
     user_details property get discover device tokens profile | | {"a": | |
@@ -285,13 +285,13 @@ const DEEP: &str = r#"
     profile          | {"operations":{" | a":{"value":{}}," | | ":{}}}
 "#;
 
-/// As long as a provider's reply may be.
+/// The maximum length of a provider's reply.
 const DEEP_TEXT: usize = 1 << 20;
 
-/// What lists and values may take, and that text some times.
+/// The memory limit: lists and values, plus a few copies of the text.
 const DEEP_MEMORY: u64 = 28 << 20;
 
-/// A login up to the reply of the endpoint.
+/// Runs a login up to the reply of the endpoint.
 async fn ask_provider(name: &str, server: &Server) -> Result<(), Error> {
     let at = |path| format!("http://{}{path}", server.address());
     if name == "discover" {
@@ -317,13 +317,13 @@ async fn ask_provider(name: &str, server: &Server) -> Result<(), Error> {
     manager.complete_login(login, &callback).await.map(drop)
 }
 
-/// One byte of text opens a level of JSON, and a short member repeats a name: neither may cost a reader many times the text.
+/// One byte of text opens a JSON level, and short members repeat a name: neither may take many times the memory of the text.
 #[test]
 fn neither_depth_nor_repeated_names_cost_a_reader_its_memory() {
     for row in rows(DEEP) {
         let [part, close] = [row[2], row[3]];
         for name in row[0].split(' ') {
-            // Of an id token three bytes are four letters.
+            // In an id token, four letters encode three bytes.
             let length = DEEP_TEXT * if name == "id_token" { 3 } else { 4 } / 4 - 1_000;
             let count = length / (part.len() + close.len());
             let text = [row[1], &part.repeat(count), &close.repeat(count), row[4]].concat();
@@ -358,9 +358,9 @@ fn register_of(server: &Server) -> Register {
     register.build().unwrap()
 }
 
-/// Every method with a request, by name. Each reads its reply as a call of `dense_replies.txt` does: `save_consignment_text` as
-/// `save_consignment`, and `pdf` keeps the bytes as they are, up to the largest body. A new one belongs here, and there if it reads
-/// a reply of its own.
+/// Every method that sends a request. Each reads its reply like a call in `dense_replies.txt`: `save_consignment_text` like
+/// `save_consignment`; `pdf` keeps the bytes unchanged, up to the largest body. Add a new method here, and there if it has its
+/// own kind of reply.
 const WAYS: [(&str, &str); 2] = [
     (
         "src/ops",
@@ -399,7 +399,7 @@ fn every_way_to_a_reply_is_listed() {
     }
 }
 
-/// Uncompressed, so that only what the reading takes counts: at most five times the text, with the text itself.
+/// Uncompressed, so that only decoding counts: at most five times the text, including the text itself.
 #[test]
 fn a_long_reply_takes_a_few_times_its_text() {
     const TEXT: usize = 24 << 20;
@@ -455,7 +455,7 @@ fn a_bomb_of_1_gb_costs_no_more_than_the_limit_of_a_reply() {
         error.to_string().contains("larger than the limit"),
         "{error}"
     );
-    // What came out, and a copy while it grows.
+    // The decompressed body, and a copy while its buffer grows.
     let limit = u64::try_from(LIMIT).unwrap() * 7 / 4;
     assert!(memory.bytes_max < limit, "{} of {limit}", memory.bytes_max);
 }
@@ -471,8 +471,9 @@ fn page(request: &Value, records: usize) -> Value {
     json!({"data": {"consignments": {"totalCount": records, "pageInfo": info, "edges": edges}}})
 }
 
-/// The greatest number of bytes that a first sync holds beside what is in the store in the end. Memory that one thread takes and another
-/// one frees, as a store in a file does, cannot be counted here; the part `replica` of `benches/peers` measures it in a process.
+/// The most bytes that a first sync holds in addition to the final contents of the store. This cannot count memory that one
+/// thread allocates and another frees, as with a store in a file; the part `replica` of `benches/peers` measures that in a
+/// process.
 fn bytes_of_a_sync(records: usize) -> u64 {
     let server = Server::start(move |request| async move {
         let request = serde_json::from_str(&request.body).unwrap();
@@ -491,7 +492,7 @@ fn bytes_of_a_sync(records: usize) -> u64 {
 #[test]
 fn the_memory_of_a_sync_does_not_grow_with_the_records() {
     let (few, many) = (bytes_of_a_sync(1_000), bytes_of_a_sync(20_000));
-    // The pager keeps a hash of each id, to find repeated ones: 9 to 18 bytes, and half as much again while its table grows.
+    // The pager keeps a hash of each id to detect repetitions: 9 to 18 bytes, and half as much again while its table grows.
     let hashes = 27 * 20_000;
     assert!(many < few + hashes + (64 << 10), "{few} bytes, then {many}");
 }

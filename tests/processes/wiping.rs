@@ -13,7 +13,7 @@ use equipment::TestFolder;
 
 /// Searches each freed block of memory for a text.
 ///
-/// It reports only the sizes of the blocks, so that the text exists only as a constant of the program.
+/// Reports only the sizes of the blocks, so that the text exists only as a constant of the program.
 mod freed_blocks {
     // OK because a global allocator requires it, and the library itself forbids unsafe code.
     #![allow(unsafe_code)]
@@ -37,15 +37,14 @@ mod freed_blocks {
     // SAFETY: all memory is allocated and freed by the system allocator with the requested layout.
     unsafe impl GlobalAlloc for Scanner {
         unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-            // SAFETY: as this function's. Zeroed, so that no block contains data of an earlier one.
+            // SAFETY: as for this function. Zeroed, so that no block contains data of an earlier block.
             unsafe { System.alloc_zeroed(layout) }
         }
 
         unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
             let length = LENGTH.load(Ordering::Acquire);
             if length > 0 && layout.size() >= length {
-                // SAFETY: the block is ours until it is freed below and was written as a whole by `alloc`; the needle
-                // is a static text.
+                // SAFETY: the block is ours until it is freed below, and `alloc` has initialized all of it; the needle is a static text.
                 let (block, needle) = unsafe {
                     let needle = NEEDLE.load(Ordering::Acquire);
                     (
@@ -81,7 +80,7 @@ mod freed_blocks {
     }
 }
 
-/// Runs the work, after which no block that was freed during it contains the text.
+/// Runs the work, and asserts that no block freed during it contains the text.
 #[track_caller]
 fn wiped<T>(needle: &'static str, work: impl FnOnce() -> T) -> T {
     let (done, found) = freed_blocks::with(needle, work);
@@ -142,7 +141,7 @@ fn provider(server: SocketAddr) -> ProviderBuilder {
         .scopes(["offline_access"])
 }
 
-/// Logs in, in which the credentials of the client are sent, and drops the runtime.
+/// Logs in, which sends the client's credentials, and drops the runtime.
 fn log_in(provider: &Provider) -> bool {
     runtime().block_on(async {
         let manager = TokenManager::builder(provider.clone()).build().unwrap();
@@ -276,7 +275,7 @@ fn the_code_and_the_secret_of_a_login_are_wiped() {
         let saved = login.to_secret_json();
         let login = PendingLogin::from_secret_json(&provider, &saved).unwrap();
         let state = login.url().query_pairs().find(|(name, _)| name == "state");
-        // The caller's own copy is the caller's to wipe.
+        // The caller has to wipe its own copy.
         let mut callback = String::with_capacity(1_000);
         for part in ["code=", TOKEN, "&state=", &state.unwrap().1] {
             callback.push_str(part);
@@ -290,7 +289,7 @@ fn the_code_and_the_secret_of_a_login_are_wiped() {
     });
 }
 
-/// The HTTP library keeps a copy of each header, in base64, as it does of access tokens.
+/// The HTTP library keeps a copy of each header, as with access tokens; here the copy is in base64.
 #[test]
 fn the_secret_of_a_basic_header_is_wiped() {
     const TOKEN: &str = "n33dle-of-the-header-and-longer-than-any-register-of-the-machine-is";
@@ -333,7 +332,7 @@ fn a_client_assertion_is_wiped_with_its_signature() {
 
 #[test]
 fn the_text_of_a_client_certificate_is_wiped() {
-    // The last line but one of its key.
+    // The second-last line of its key.
     const PEM: &str = include_str!("../fixtures/tls/client.pem");
     let key: &'static str = PEM.lines().rev().nth(2).unwrap();
     assert!(key.len() == 64, "{key}");

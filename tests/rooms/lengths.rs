@@ -1,16 +1,16 @@
-//! The lengths of files, the names of types, and the order of the files of the outbox.
+//! Checks the lengths of files, the names of types, and the dependencies among the files of the outbox.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{behind, is_test, product, rust_files, words};
 
-/// A file is as long as what one reads together, and no longer.
+/// The most lines in a file.
 const LONGEST: usize = 700;
 
-/// How many names of types are declared in several files: it only falls.
+/// The number of type names that are declared in several files. Only ever lower it.
 const REPEATED_NAMES: usize = 1;
 
-/// The names of the types that a file declares, private ones too.
+/// The names of the types that a file declares, including private types.
 fn declared(words: &[String]) -> BTreeSet<&str> {
     let (mut depth, mut names) = (0, BTreeSet::new());
     for pair in words.windows(2) {
@@ -49,7 +49,7 @@ fn files_are_short_and_names_stand_once() {
     );
 }
 
-/// In the outbox, a file needs only files that do not need it: one can be read after the other.
+/// The files of the outbox have no cyclic dependencies, so they can be read in sequence.
 #[test]
 fn no_file_of_the_outbox_needs_one_that_needs_it() {
     let files = rust_files("crates/envd-sync/src/outbox");
@@ -62,7 +62,7 @@ fn no_file_of_the_outbox_needs_one_that_needs_it() {
         let used = behind(product(&words), &["super", "::"]).map(|(_, used)| used.to_owned());
         needs.insert(path.trim_end_matches(".rs").to_owned(), used.collect());
     }
-    // What needs nothing that is left is taken away, until nothing is.
+    // Repeatedly remove the files that depend on no remaining file.
     loop {
         let left: BTreeSet<String> = needs.keys().cloned().collect();
         needs.retain(|_, used| !used.is_disjoint(&left));

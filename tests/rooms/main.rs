@@ -1,6 +1,6 @@
-//! What cargo does not hold: the layers of `src`, sizes and names; what a build links; who tests which failure.
+//! Checks rules that cargo does not enforce: the layers of `src`, sizes and names, the packages in a build, and the tests of each promise.
 //!
-//! A top-level module (room) of `src` uses only rooms of lower layers. `planted.txt` has mistakes of each kind.
+//! A top-level module (room) of `src` uses only rooms in lower layers. `planted.txt` has mistakes of each kind.
 
 mod lengths;
 mod named;
@@ -14,15 +14,15 @@ use std::path::Path;
 
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 
-/// The rooms by layers. Rooms of one layer do not use each other.
+/// The rooms by layer. Rooms in the same layer do not use each other.
 const LAYERS: [&[&str]; 12] = [
-    // Crates and a macro, which lib.rs exports.
+    // Crates and a macro that lib.rs exports.
     &["graphql_client", "operations", "serde"],
     &["locked", "macros", "secret", "tests", "model"],
     &["profile"],
     &["validate", "with_chrono", "with_jiff", "with_time"],
     &["error"],
-    // lib.rs re-exports `tls` of transport.
+    // lib.rs re-exports `tls` from transport.
     &["transport", "tls", "graphql"],
     &["auth"],
     &["send", "loopback"],
@@ -36,24 +36,24 @@ const LAYERS: [&[&str]; 12] = [
 /// Pairs of rooms in one layer where the first may use the second.
 const ALLOWED: [(&str, &str); 2] = [("model", "secret"), ("transport", "tls")];
 
-/// Pairs that the layers would allow: the fake implements the specification independently.
+/// Pairs that the layers would allow, but that are forbidden, because the fake implements the specification independently.
 const FORBIDDEN: [(&str, &str); 2] = [("fake", "validate"), ("fake", "model")];
 
-/// What tests of a room may use beside: as those in `tests`, they need a server.
+/// Additional rooms that the tests of a room may use: like those in `tests`, they need a server.
 const ALLOWED_IN_TESTS: [(&str, &str); 1] = [("auth", "fake")];
 
-/// What the validator and the model must not read: `today` is an argument.
+/// Names that the validator and the model must not use: `today` is an argument.
 const WORLD: [&str; 5] = ["Instant", "fs", "net", "env", "stdin"];
 
-/// Where JSON is read that this crate has written: requests, records of tokens, stored texts of consignments. What others send
-/// goes through `model/json_text.rs`, which counts it.
+/// Files that parse JSON written by this crate: requests, token records, stored texts of consignments. All other JSON must go
+/// through `model/json_text.rs`, which counts the bytes read in unit tests.
 const OWN_JSON: &str = "model/consignment_text.rs model/json_text.rs graphql/overrides.rs graphql/reply.rs \
     graphql/request.rs auth/keyring/keyring_store.rs auth/pending_login.rs auth/store/file/token_file.rs auth/store/record.rs";
 
 /// Names that do not describe the contents.
 const VAGUE_NAMES: &str = "util utils helper helpers common misc types";
 
-/// The words of a source: comments are left out, and literals are `""`.
+/// The words of a source file, without comments; literals become `""`.
 fn words(text: &str) -> Vec<String> {
     fn add(words: &mut Vec<String>, tokens: TokenStream) {
         let mut is_joint = false;
@@ -89,26 +89,26 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Where one sequence of words follows another, and what comes next.
+/// The positions after each occurrence of a sequence of words, and the next word.
 fn behind<'a>(words: &'a [String], of: &[&str]) -> impl Iterator<Item = (usize, &'a str)> {
     let found = words.windows(of.len() + 1).enumerate();
     let found = found.filter(move |(_, window)| window[..of.len()] == *of);
     found.map(|(at, window)| (at, window[window.len() - 1].as_str()))
 }
 
-/// The words without those of the test module at the end.
+/// The words before the test module at the end.
 fn product(words: &[String]) -> &[String] {
     let tests = behind(words, &["mod", "tests"]).find(|(_, next)| *next == "{");
     &words[..tests.map_or(words.len(), |(at, _)| at)]
 }
 
-/// Whether a file holds tests only.
+/// True if a file contains only tests.
 fn is_test(path: &str) -> bool {
     path.split('/')
         .any(|part| part.trim_end_matches(".rs").ends_with("tests"))
 }
 
-/// What is wrong with a file of `src`.
+/// The problems of a file in `src`.
 fn problems(path: &str, words: &[String]) -> Vec<String> {
     let mut found = Vec::new();
     let module = path.trim_end_matches(".rs").trim_end_matches("/mod");
@@ -183,7 +183,7 @@ fn planted_mistakes_are_reported() {
     }
 }
 
-/// All files below a folder of the repository, with their paths below it. What is no text, such as a picture, is empty.
+/// All files below a folder of the repository, with their relative paths. Binary files, such as pictures, have an empty text.
 fn files(folder: &str) -> Vec<(String, String)> {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let (mut folders, mut files) = (vec![top.clone()], Vec::new());
@@ -206,7 +206,7 @@ fn files(folder: &str) -> Vec<(String, String)> {
     files
 }
 
-/// Whether a path has this ending.
+/// True if a path has this extension.
 fn ends(path: &str, ending: &str) -> bool {
     Path::new(path).extension().is_some_and(|it| it == ending)
 }

@@ -1,5 +1,5 @@
-//! What a page names in code font exists: each word of it stands in code, a manifest or a script, each path leads to a file, and each
-//! command of cargo finds its package, target, features and options.
+//! Checks that names in code font exist: each word occurs in code, a manifest or a script, each path leads to a file, and each
+//! cargo command finds its package, target, features and options.
 
 use std::collections::BTreeSet;
 
@@ -8,35 +8,35 @@ use serde_json::Value;
 use super::files;
 use super::packages::metadata;
 
-/// Words that stand on pages alone: names of other programs and formats, and placeholders.
+/// Words that occur only on pages: names of other programs and formats, and placeholders.
 const OF_OTHERS: &str = "Authenticate Bidi_Control Desk ERR_CERT_AUTHORITY_INVALID ESC GraphQlClient Hello MILLISECONDS MainForm MessagePack \
     OPEN_CREATE OPEN_URI ReFS Since T09 T13 WARN WWW apalis autovacuum_vacuum_scale_factor base_url default_pool_size e999 \
     end_session_endpoint fffffff gcc id_token_hint libsqlite3 mkcert npm opentelemetry ourName pgcrypto post_logout_redirect_uri realloc \
     rfc7523bis self_signed_tls_client_auth semver sqlite3 sss sys taskset theirName tls_client_auth traceparent tz verb xcode";
 
-/// Endings of the files of the repository; other files that pages name are the reader's.
+/// Extensions of files in the repository; other file names on pages are the reader's.
 const ENDINGS: [&str; 7] = [".rs", ".md", ".sh", ".graphql", ".mjs", ".toml", ".yml"];
 const FOLDERS: &str = "src/ crates/ examples/ tests/ benches/ graphql/ .ci/ .github/";
 
-/// Files of others and of the reader.
+/// Files of other repositories and of the reader.
 const PATHS_OF_OTHERS: [&str; 2] = ["src/shared/index.js", "DIR/schema.graphql"];
 
-/// A repository, or a planted one.
+/// The index of a repository, or of planted files.
 #[derive(Default)]
 struct Named {
     /// All files and folders.
     paths: BTreeSet<String>,
-    /// Those of paths, and of code without comments.
+    /// The words of paths, and of code without comments.
     words: BTreeSet<String>,
     /// The pages, and the comments of code, by path.
     pages: Vec<(String, String)>,
-    /// Of `cargo metadata`.
+    /// The packages from `cargo metadata`.
     packages: Vec<Value>,
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|it: char| !it.is_ascii_alphanumeric() && it != '_');
-    // `also_` is the beginning of names.
+    // A prefix such as `also_` stands for the names that begin with it.
     let words = words.map(|word| word.trim_end_matches('_'));
     words.map(|word| word.trim_start_matches(|it: char| it.is_ascii_digit()))
 }
@@ -48,7 +48,7 @@ impl Named {
         self.paths
             .extend(folders.chain([path]).map(ToOwned::to_owned));
         let code = match path.rsplit_once('.') {
-            // Names of scenarios are checked with the promises.
+            // `promises.rs` checks the names in these tables.
             Some((name, "md"))
                 if name.ends_with("failure_modes") || name.ends_with("guarantees") =>
             {
@@ -85,7 +85,7 @@ impl Named {
             ..Self::default()
         };
         for (path, text) in files("") {
-            // The words of GraphiQL are no names of ours.
+            // Skip the words of GraphiQL, which is not our code.
             let is_ours = !path.contains("/graphiql/");
             found.add(&path, if is_ours { &text } else { "" });
         }
@@ -97,7 +97,7 @@ impl Named {
         self.paths.contains(path) || self.paths.iter().any(|it| it.ends_with(&below))
     }
 
-    /// What each page names that is not there.
+    /// The missing names on each page.
     fn missing(&self) -> Vec<String> {
         let mut missing = Vec::new();
         for (page, text) in &self.pages {
@@ -134,7 +134,7 @@ impl Named {
         missing
     }
 
-    /// Reports what a command of cargo names that is not there.
+    /// Reports missing names in a cargo command.
     fn command(&self, line: &str, report: &mut impl FnMut(&str)) {
         let Some((_, command)) = line.split_once("cargo ") else {
             return;
@@ -175,7 +175,7 @@ impl Named {
         }
         let features = values("--features").flat_map(|list| list.split(','));
         for feature in features.filter(|it| *it != "..") {
-            // Without a package the features would be those of all default members.
+            // Without a package, features would apply to all default members.
             if named.is_empty()
                 || !packages
                     .iter()

@@ -1,7 +1,7 @@
-//! The packages that a set of features links, by `cargo tree`, the compiler that they need, and where features are documented.
+//! Checks the packages that each set of features links (by `cargo tree`), the compiler that they need, and the documentation of features.
 //!
-//! Only normal dependencies count: the crate is its own dev-dependency, with more features. The first run downloads packages
-//! that no build has needed so far; later runs use no network.
+//! Counts only normal dependencies, because the crate is its own dev-dependency with more features. The first run downloads
+//! packages that no build has needed so far; later runs use no network.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -14,25 +14,26 @@ use serde_json::Value;
 const WATCHED: &str = "reqwest tokio hyper oauth2 graphql_client rustls native-tls openssl wiremock apollo-compiler jiff time \
     chacha20poly1305";
 
-const CLIENT: &str = "reqwest tokio hyper oauth2 graphql_client";
+const CLIENT: &str = "reqwest tokio hyper oauth2";
 
 #[test]
 fn a_feature_links_its_packages_and_no_others() {
     let cases = rows(
         "
         --no-default-features                          |
-        --no-default-features --features jiff          | jiff
-        --no-default-features --features time          | time
+        --no-default-features --features jiff02        | jiff
+        --no-default-features --features time03        | time
         --no-default-features --features client        | CLIENT
+        --no-default-features --features graphql_client016 | CLIENT graphql_client
         --no-default-features --features native-tls    | CLIENT native-tls openssl
         --no-default-features --features rustls-aws-lc | CLIENT rustls
-        --features loopback                            | CLIENT rustls
-        --features loopback-https                      | CLIENT rustls time
-        --features sealed                              | CLIENT rustls chacha20poly1305
-        --features fake                                | CLIENT rustls wiremock apollo-compiler
+        --features loopback                            | CLIENT graphql_client rustls
+        --features loopback-https                      | CLIENT graphql_client rustls time
+        --features sealed                              | CLIENT graphql_client rustls chacha20poly1305
+        --features fake                                | CLIENT graphql_client rustls wiremock apollo-compiler
         ",
     );
-    // `cargo tree` takes a third of a second each.
+    // In parallel, because each `cargo tree` takes a third of a second.
     std::thread::scope(|scope| {
         for case in cases {
             scope.spawn(move || links(case[0], case[1]));
@@ -65,7 +66,7 @@ fn no_dependency_needs_a_newer_compiler_than_the_crate() {
         Some(((number()?, number()?), package["name"].as_str()?))
     }
     let metadata = metadata("--all-features --filter-platform x86_64-unknown-linux-gnu");
-    // The metadata has all of the lock file, where a weak feature leaves packages that nothing builds.
+    // Do not use the metadata: it has the entire lock file, including packages of weak features that are never built.
     let built = cargo("tree --locked --workspace --all-features --prefix none");
     let built = built.lines().filter_map(|line| line.split(' ').next());
     let built: BTreeSet<_> = built.collect();
@@ -98,7 +99,7 @@ fn the_documentation_command_builds_every_page_that_the_front_page_names() {
     assert!(named.len() > 3, "the pages were read");
 }
 
-/// Each is in the table of the front page, and docs.rs builds all but the TLS stacks that replace the one it shows.
+/// Each feature is in the table of the front page, and docs.rs enables all except the alternative TLS stacks.
 #[test]
 fn the_documentation_shows_all_features() {
     let features = Features::read();
@@ -123,8 +124,8 @@ fn the_documentation_shows_all_features() {
     assert_eq!(listed, names.collect());
 }
 
-/// Cargo unifies features over all default members, dev-dependencies included: with other features in one of them,
-/// `cargo run --example quickstart` would build what only that one needs.
+/// Cargo unifies features over all default members, including dev-dependencies. If one member used other features, `cargo run
+/// --example quickstart` would build what only that member needs.
 #[test]
 fn the_default_members_test_the_crate_with_the_same_features() {
     let metadata = metadata("--no-deps");
@@ -145,13 +146,13 @@ fn the_default_members_test_the_crate_with_the_same_features() {
     });
     let features: Vec<_> = features.collect();
     assert_eq!(features.len(), 4, "{features:?}");
-    // The generator works without the crate.
+    // The generator does not depend on the crate.
     let mut users = features.iter().filter(|(_, of)| !of.is_empty());
     let (_, first) = users.next().unwrap();
     assert!(first.contains("fake") && users.all(|(_, of)| of == first));
 }
 
-/// What the companions use, every user can use: an item that the documentation hides is for nobody.
+/// The companions use only what every user can use: no item is hidden from the documentation.
 #[test]
 fn no_crate_has_a_hidden_door() {
     let hidden = |text: &str| {
@@ -173,7 +174,7 @@ pub(super) fn metadata(of: &str) -> Value {
     serde_json::from_str(&metadata).unwrap()
 }
 
-/// The metadata of this package.
+/// The features of this package, from the metadata.
 struct Features(Value);
 
 impl Features {
@@ -184,7 +185,7 @@ impl Features {
         Self(own.unwrap().clone())
     }
 
-    /// These, the default ones, and what they bring.
+    /// These features, the default features, and all features that they enable.
     fn with_implied<'a>(&'a self, names: impl IntoIterator<Item = &'a str>) -> BTreeSet<&'a str> {
         let mut open: Vec<_> = names.into_iter().chain(["default"]).collect();
         let mut all = BTreeSet::new();

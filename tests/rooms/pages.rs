@@ -1,14 +1,14 @@
-//! The examples in README, in the guide and in the comments of the code.
+//! Checks the examples in README, in the guide and in doc comments.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::{ends, files, rust_files};
 
-/// The length of a line of code that a page of documentation shows without scrolling.
+/// The longest line of code that a documentation page shows without scrolling.
 const WIDEST: usize = 100;
 
-/// The text of each page and example, by its path; of the library, the comments alone.
+/// The text of each page and example, by its path; for the library, only the comments.
 fn pages() -> impl Iterator<Item = (String, String)> {
     let folders = ["src", "crates", "examples"].into_iter();
     let below = |folder| {
@@ -23,7 +23,7 @@ fn pages() -> impl Iterator<Item = (String, String)> {
     all.map(|(path, mut text)| {
         let is_library = path.split('/').any(|part| part == "src");
         if ends(&path, "rs") && is_library && !path.starts_with("examples") {
-            // The code around examples knows more than they do.
+            // Skip the code around examples.
             let is_doc = |line: &&str| line.trim_start().starts_with("//");
             text = text.lines().filter(is_doc).collect::<Vec<_>>().join("\n");
         }
@@ -31,7 +31,7 @@ fn pages() -> impl Iterator<Item = (String, String)> {
     })
 }
 
-/// Conditions on the server's errors that come before `may_have_applied`, in the same example or function.
+/// The lines that check the server's errors before `may_have_applied`, in the same example or function.
 fn errors_first(text: &str) -> Vec<usize> {
     let lines: Vec<&str> = text.lines().collect();
     let (rejected, unknown) = (".server_errors().is_empty()", ".may_have_applied()");
@@ -48,7 +48,7 @@ fn errors_first(text: &str) -> Vec<usize> {
     (0..lines.len()).filter(asks_first).collect()
 }
 
-/// A change that may have applied may have been refused as well: the order decides whether it is sent twice.
+/// An error may have server errors and still leave the change in doubt: with the wrong order, a program could send the change twice.
 #[test]
 fn examples_check_may_have_applied_before_the_errors_of_the_server() {
     let errors = "  error if !error.server_errors().is_empty() => {}\n";
@@ -62,7 +62,7 @@ fn examples_check_may_have_applied_before_the_errors_of_the_server() {
     }
 }
 
-/// Until the day of the release the pages of docs.rs do not exist: links lead to files of the repository.
+/// The pages of docs.rs do not exist before the release, so links lead to files of the repository.
 #[test]
 fn no_page_links_to_documentation_that_is_not_published() {
     let readme = include_str!("../../README.md");
@@ -75,7 +75,7 @@ fn no_page_links_to_documentation_that_is_not_published() {
     }
 }
 
-/// Those to other files; what follows `#` is left to the host of the repository.
+/// Links to other files exist. The part after `#` is not checked.
 #[test]
 fn links_of_the_pages_of_the_repository_lead_to_its_files() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -108,7 +108,7 @@ fn links_of_the_pages_of_the_repository_lead_to_its_files() {
     assert!(links > 20, "the pages were read");
 }
 
-/// Lines of code that are too wide, without those that rustdoc hides.
+/// Lines of code that are too wide, except those that rustdoc hides.
 fn wide(text: &str) -> Vec<&str> {
     let mut is_code = false;
     let mut wide = Vec::new();
@@ -140,16 +140,16 @@ fn code_on_pages_fits_the_page() {
     assert_eq!(found, [""; 0]);
 }
 
-/// A public function that can fail with the error of this crate.
+/// A public function that can return the error of this crate.
 struct Fallible {
-    /// Its file and its name.
+    /// The file and the name.
     place: String,
     name: String,
-    /// What its page says under `# Errors`.
+    /// The text under `# Errors`.
     errors: String,
 }
 
-/// The public functions of a file that return a `Result` with [`Error`](envd_sdk::Error), or a call or list that ends with one.
+/// The public functions of a file that return a `Result` with [`Error`](envd_sdk::Error), or a call or list that can end with this error.
 fn fallible(path: &str, text: &str) -> Vec<Fallible> {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let mut found = Vec::new();
@@ -191,7 +191,7 @@ fn fallible(path: &str, text: &str) -> Vec<Fallible> {
     found
 }
 
-/// Whether the arguments of a type are two, so that a `Result` has an error of another type.
+/// True if a type has two arguments: then a `Result` has another error type.
 fn has_two(arguments: &str) -> bool {
     let mut depth = 0_i32;
     for sign in arguments.chars() {
@@ -206,7 +206,7 @@ fn has_two(arguments: &str) -> bool {
     false
 }
 
-/// Functions that name no kind of error, neither themselves nor by a link to a page that does.
+/// Functions whose documentation neither names a kind of error nor links to a page that does.
 fn without_kinds(functions: &[Fallible]) -> Vec<&str> {
     // The page of this type names the kinds of all its calls.
     let mut known = BTreeSet::from(["Register"]);

@@ -1,10 +1,10 @@
-//! The tables of what is promised: each names tests that exist.
+//! Checks the tables of promises: the tests that they name exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{ends, files};
 
-/// Its rows are numbered, and their tests cite them as `Row N.` in a doc comment.
+/// The rows are numbered, and tests cite them as `Row N.` in a doc comment.
 const FAILURE_MODES: &str = include_str!("../../src/auth/failure_modes.md");
 const GUARANTEES: &str = include_str!("../guarantees.md");
 const SECURITY: &str = include_str!("../../SECURITY.md");
@@ -25,7 +25,7 @@ fn functions(source: &str) -> Vec<(&str, String)> {
     found
 }
 
-/// The name of each scenario of a table, as it stands there and as that of a function, with the comment above it.
+/// The name of each scenario of a table, unchanged and as a function name, with the comment above it.
 fn scenarios(table: &str) -> Vec<(String, String)> {
     let (mut found, mut comment) = (Vec::new(), String::new());
     for line in table.lines() {
@@ -41,7 +41,7 @@ fn scenarios(table: &str) -> Vec<(String, String)> {
     found
 }
 
-/// The cells of each row of the tables, without their headings.
+/// The cells of each row of the tables, without headings.
 fn rows(table: &str) -> impl Iterator<Item = Vec<&str>> {
     let lines = table.lines().filter(|line| line.starts_with("| "));
     let rows = lines.map(|line| line.split('|').map(str::trim).collect::<Vec<_>>());
@@ -82,7 +82,7 @@ fn every_promise_names_tests_that_exist() {
             missing.extend(Some(name).filter(|name| !tests.contains_key(*name)));
         }
     }
-    // The table of readers has six columns, the tests in the last.
+    // The table of readers has six columns, with the tests in the last.
     let readers = rows(SECURITY).filter(|cells| cells.len() == 8 && cells[1] != "reader");
     let mut count = 0;
     for cells in readers {

@@ -1,4 +1,5 @@
-//! What `Debug` shows: `shown.txt` lists the public types of all crates, and each that holds texts is tested or says which it shows.
+//! Checks what `Debug` shows: `shown.txt` lists the public types of all crates. A type with texts is either tested or listed
+//! with the texts that it shows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +7,7 @@ use super::{behind, is_test, product, rust_files, words};
 
 const SHOWN: &str = include_str!("shown.txt");
 
-/// The crates with their sources and the tests that plant texts in their types.
+/// The crates, with their sources and the tests that plant texts in their types.
 const CRATES: [(&str, &str, &[&str]); 4] = [
     ("envd-sdk", "src", &["src", "tests/suite"]),
     ("envd-sync", "crates/envd-sync/src", &["crates/envd-sync"]),
@@ -22,10 +23,10 @@ const CRATES: [(&str, &str, &[&str]); 4] = [
     ),
 ];
 
-/// The types that can hold what users entered.
+/// The types that can hold user input.
 const TEXTS: &str = "String EcoString Value RawValue str Bytes PathBuf Map OsString u8";
 
-/// The position after the group that opens at a position.
+/// The position after the group that starts at `open`.
 fn group_end(words: &[String], open: usize) -> usize {
     let mut depth = 0_usize;
     for (at, word) in words.iter().enumerate().skip(open) {
@@ -41,7 +42,7 @@ fn group_end(words: &[String], open: usize) -> usize {
     words.len()
 }
 
-/// Whether the attributes that end before a position derive `Debug`.
+/// True if the attributes before a position derive `Debug`.
 fn derives_debug(words: &[String], end: usize) -> bool {
     let mut end = end;
     while end > 0 && words[end - 1] == "]" {
@@ -62,7 +63,7 @@ fn derives_debug(words: &[String], end: usize) -> bool {
         if attribute[1] == "derive" && attribute.iter().any(|word| word == "Debug") {
             return true;
         }
-        // The mark before the bracket.
+        // The `#` before the bracket.
         end = start.saturating_sub(1);
     }
     false
@@ -84,11 +85,11 @@ fn text_fields(body: &[String]) -> BTreeSet<&str> {
     found
 }
 
-/// The public types of a source, each with what its `Debug` shows of texts: `None` where it is written by hand.
+/// The public types of a source file, with the texts that `Debug` shows; `None` if `Debug` is written by hand.
 fn types(words: &[String]) -> Vec<(&str, Option<String>)> {
     let mut found = Vec::new();
     for kind in ["struct", "enum"] {
-        // `$` begins the name of a type in a macro.
+        // In a macro, the name of a type begins with `$`.
         for (at, name) in behind(words, &["pub", kind]).filter(|(_, name)| *name != "$") {
             let open = (at..words.len()).find(|it| ["{", "(", ";"].contains(&words[*it].as_str()));
             let open = open.unwrap_or(at);
@@ -106,7 +107,7 @@ fn planted(folders: &[&str]) -> BTreeSet<String> {
     let sources = folders.iter().flat_map(|folder| rust_files(folder));
     let mut found = BTreeSet::new();
     for (_, text) in sources {
-        // Most files have none.
+        // Skip files without such a call: most have none.
         if !text.contains("::<") {
             continue;
         }
@@ -123,7 +124,7 @@ fn planted(folders: &[&str]) -> BTreeSet<String> {
     found
 }
 
-/// A line for each public type, and what is wrong with them.
+/// One line for each public type, and the problems found.
 fn found_lines() -> (BTreeSet<String>, Vec<String>) {
     let mut lines = BTreeMap::<(String, String), BTreeSet<String>>::new();
     let mut untested = Vec::new();
@@ -138,7 +139,7 @@ fn found_lines() -> (BTreeSet<String>, Vec<String>) {
                 let how = match shown.as_deref() {
                     Some("") => "no text".to_owned(),
                     Some(fields) => format!("shows {fields}"),
-                    // Problems of a programmer's documents are meant to be shown.
+                    // Problems in a developer's documents should be shown.
                     None if package == "envd-codegen" => "documents".to_owned(),
                     None if tested.contains(name) => "tested".to_owned(),
                     None => {

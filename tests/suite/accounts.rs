@@ -36,7 +36,7 @@ fn a_role_is_one_of_the_account_or_of_the_user_where_the_account_has_none() {
     for (role, id) in [
         (Role::Transporter, Some("envd-1")),
         (Role::Buyer, Some("envd-2")),
-        // One by the user, and one by the account.
+        // One role of the user, and one of the account.
         (Role::Receiver, None),
         (Role::Producer, None),
     ] {

@@ -1,4 +1,4 @@
-//! Adapted documents: servers whose schema lacks fields that our documents select, or has other names.
+//! Adapted documents: servers whose schema lacks fields that our documents select, or uses other names.
 
 mod nested_questions;
 mod other_servers;
@@ -19,7 +19,7 @@ use crate::profiles::main_job;
 const NUMBER: &str = "C-900000101";
 const TEMPLATE: &str = "T-900000017";
 
-/// Object types of replies with the fields that a server may lack: the specification does not state them, or has them in
+/// Object types of replies with the fields that a server may lack: the specification does not mention them, or has them at
 /// another place than the public queries.
 #[rustfmt::skip]
 const OPTIONAL: [(&str, &[&str]); 12] = [
@@ -112,7 +112,7 @@ async fn every_query(fake: &Fake, client: &Client) -> Result<(), Error> {
 #[tokio::test]
 async fn every_query_works_without_each_of_the_uncertain_fields() {
     let most = OPTIONAL.iter().map(|(_, fields)| fields.len()).max();
-    // One field of each type at a time: no document of one type hides that of another.
+    // Remove one field of each type at a time, so that no type hides the effect on another.
     for number in 0..most.unwrap() {
         let field = |(owner, fields): &(&'static str, &[&'static str])| {
             fields.get(number).map(|field| (*owner, *field))
@@ -127,7 +127,7 @@ async fn every_query_works_without_each_of_the_uncertain_fields() {
             .values()
             .flat_map(|one| &one.value.left_out)
             .collect();
-        // The field, or its selected subfields.
+        // True for the field and for its selected subfields.
         let is_in = |path: &str, field: &str| path.split('.').any(|name| name == field);
         for (_, field) in &missing {
             assert!(left_out.iter().any(|path| is_in(path, field)), "{field}");
@@ -155,10 +155,10 @@ async fn every_query_without_any_uncertain_field_takes_one_more_request() {
     let adapted = client.profile();
     let names: Vec<_> = adapted.operations.keys().collect();
     assert_eq!(names.len(), 9, "the nine queries: {names:?}");
-    // One more request for each, and only the first time; clones of the client share the adapted documents.
+    // One additional request for each, only the first time; clones of the client share the adapted documents.
     assert_eq!(first, second + 9);
     assert_eq!(client.clone().profile(), adapted);
-    // A client that begins with that sends as many as one that has learned it.
+    // A client that starts with this profile sends no more than a client that has learned it.
     let begun = fake.client().profile(&adapted).build().unwrap();
     every_query(&fake, &begun).await.unwrap();
     assert_eq!(fake.requests().len(), first + 2 * second);
@@ -171,7 +171,7 @@ async fn every_query_without_any_uncertain_field_takes_one_more_request() {
 
 #[tokio::test]
 async fn roles_that_are_left_out_are_not_known() {
-    // Left out because there are none, or because they are no texts.
+    // Omitted because the fields do not exist, or because they are not strings.
     let absent = without(&[("UserDetails", "roles"), ("Account", "roles")]);
     let objects = SCHEMA.replace("  roles: [String]", "  roles: [RoleRecord]");
     let objects = objects + "\ntype RoleRecord {\n  name: String\n}\n";

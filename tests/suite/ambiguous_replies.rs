@@ -1,6 +1,6 @@
-//! Ambiguous replies to mutations: the reported result, and how often the mutation reaches the server.
+//! Ambiguous replies to mutations: the reported result, and the number of requests that reach the server.
 //!
-//! A declaration that is sent twice is created twice, so every reply is tested with every kind of mutation.
+//! Sending a declaration twice creates it twice, so every reply is tested with every kind of mutation.
 
 mod queries;
 
@@ -27,9 +27,9 @@ const MUTATIONS: [(&str, &str); 7] = [
 /// A custom document.
 const CUSTOM: &str = "own mutation Mine { addViewer { data { id } } }";
 
-/// What the client reports for a mutation, in one word, if the mutation reached the server as often as that word says: the `record`,
-/// or a `value` without an id, which only the caller of a custom document can interpret; `refused`, not applied; `token`, refused with
-/// two tokens; `limit`, refused four times because of a rate limit; `doubt`, it may have been applied, and must not be sent again.
+/// The result of a mutation in one word, which also implies the number of requests: `record`; `value` without an id, which only
+/// the caller of a custom document can interpret; `refused`, not applied; `token`, refused with two tokens; `limit`, refused
+/// four times because of a rate limit; `doubt`, may have been applied and must not be sent again.
 fn verdict(calls: &Calls) -> String {
     let pointers = ["/id", "/commentId", "/addViewer/data/id", "/addViewer/id"];
     let mut ids = pointers
@@ -51,7 +51,7 @@ fn verdict(calls: &Calls) -> String {
     word.to_owned()
 }
 
-/// A body, and the verdicts on a mutation with this reply and HTTP 2xx, 4xx and 5xx.
+/// A body, and the verdicts on a mutation that gets this reply with HTTP 2xx, 4xx and 5xx.
 struct Row {
     name: &'static str,
     media_type: &'static str,
@@ -72,7 +72,7 @@ impl Row {
         }
     }
 
-    /// The body, with the field, the record and the errors that it names.
+    /// The body, with the placeholders for field, record and errors filled in.
     fn body(&self, field: &str) -> String {
         let (length, whole) = self
             .body

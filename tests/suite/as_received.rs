@@ -1,4 +1,4 @@
-//! Records, pages and lists of questions as they were received: byte for byte, and judged as the typed ones.
+//! Records, pages and lists of questions as received: byte for byte, with the same errors as the typed calls.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ fn data(text: &str) -> Reply {
     Reply::json(200, format!(r#"{{"data": {text}}}"#))
 }
 
-/// Unknown fields, digits and white space that a value would lose.
+/// Unknown fields, and digits and white space that parsing to a `Value` would lose.
 const RECORD: &str = "{ \"id\" : \"c-1\",\n\t\"later\": 1.50, \"number\":\"C-1\", \"big\": 12345678901234567890123 }";
 
 #[tokio::test]
@@ -56,13 +56,13 @@ async fn settings_before_and_after_count_alike() {
     let read = account(&server).consignment("c-1");
     let read = read.deadline(Duration::from_secs(5)).received().optional();
     assert!(format!("{read:?}").contains("5s"));
-    let response = read.header("x-office", "Roma").response().await.unwrap();
-    assert_eq!(response.attempts, 1);
-    assert_eq!(response.value.value.unwrap().json(), RECORD);
+    let outcome = read.header("x-office", "Roma").await.unwrap();
+    assert_eq!(outcome.attempts(), 1);
+    assert_eq!(outcome.value.unwrap().json(), RECORD);
     assert_eq!(server.requests()[0].header("x-office"), Some("Roma"));
 }
 
-/// A page of a list whose edges are these; `next` is the cursor of the next page.
+/// A page of a list with these edges; `next` is the cursor of the next page.
 fn page(edges: &str, next: Option<&str>) -> Reply {
     let info = json!({"hasNextPage": next.is_some(), "endCursor": next});
     data(&format!(
@@ -107,7 +107,7 @@ async fn a_list_that_does_not_end_fails_behind_its_last_page_and_an_end_does_not
         let last = pager.next_page().await.unwrap().unwrap();
         assert!(first.next.is_some() && last.next.is_none());
         assert_eq!(last.notices.len(), 1, "the record came twice");
-        // Whether it was the end is asked without a request.
+        // The pager knows without a request whether this was the end.
         match pager.next_page().await {
             Ok(end) => assert!(end.is_none() && !is_stalled),
             Err(error) => assert!(error.kind() == ErrorKind::Stalled && is_stalled),
@@ -139,7 +139,7 @@ async fn a_list_of_a_document_of_your_own_holds_its_json_itself() {
 
 #[tokio::test]
 async fn another_type_is_read_within_the_memory_of_a_reply() {
-    // Memory doubles, and the lists of a reply may take 16 MiB.
+    // The capacity of a list doubles, and the lists of a reply may take 16 MiB.
     let most = ((16 << 20) / size_of::<Question>() + 1).next_power_of_two() / 2;
     for (count, is_read) in [(most, true), (most + 1, false)] {
         let items = vec!["{}"; count].join(",");

@@ -84,7 +84,7 @@ fn null_is_written_and_none_is_not() {
     assert_eq!(written(&declaration), json!({"signature": null}));
 }
 
-/// Checks that each value is written as it is read.
+/// Checks that each value survives a round trip.
 fn open<T: FromStr + Display + PartialEq + Debug + Clone>(known: &[T], unknown: &str)
 where
     T::Err: Debug,

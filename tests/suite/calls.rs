@@ -1,23 +1,24 @@
-//! Calls at a service with scripted replies, or at a fake: what is sent, and what comes of it, as tables of scenarios.
+//! Tables of scenarios: calls to a service with scripted replies or to a fake, with the requests and the results.
 //!
 //! | step | meaning |
 //! | --- | --- |
-//! | `reply 503 retry-after=0 {..}` | the next reply: a status, headers, and a body; the last one is repeated |
-//! | `reply close`, `never`, `raw HTTP/1.1\r\n`, `pics QAZZ7777` | the end of the connection, none, these bytes, a page of the register |
-//! | `fake`, `fake Comment.role`, `fake user=New` | a fake instead, perhaps without fields of its schema, or with another user |
+//! | `reply 503 retry-after=0 {..}` | the next reply: a status, headers, and a body; the last reply is repeated |
+//! | `reply close`, `never`, `raw HTTP/1.1\r\n`, `pics QAZZ7777` | closes the connection; sends nothing, bytes, or a register page |
+//! | `fake`, `fake Comment.role`, `fake user=New` | uses a fake instead, perhaps without some fields, or with another user |
 //! | `on UserDetails 503 {..} x2`, `html 200`, `processed dropped_before`, .. | a fault of the fake at an operation or a path |
 //! | `with token old/new`, `retry 9`, `header x-a=b`, .. | a setting of client and register |
-//! | `with document copyConsignment mutation ..` | a document in place of ours; `moved` has the place of its record first |
+//! | `with document copyConsignment mutation ..` | a document instead of ours; `moved` is followed by the path of the record |
 //! | `copy c-1 idempotent deadline=5s x-a=b` | a call, with its settings and headers; `optional`, `once` for no retries, `holds=1` for `only_if` |
-//! | `start copy c-1`, `done`, `drop` | a call that runs; the first one that runs has ended, or is dropped |
-//! | `advance 5s`, `until sent 1`, `until asleep 1` | the clock, or waits for it |
-//! | `as two`, `request two` | another user of the same connections; a client for one request of that user |
-//! | `end_pause`, `forget` | the pause and the cache of the register |
+//! | `start copy c-1`, `done`, `drop` | starts a call; waits for the first running call, or drops it |
+//! | `advance 5s`, `until sent 1`, `until asleep 1` | advances the clock, or waits for requests or sleepers |
+//! | `as two`, `request two` | switches to another user of the same connections; derives a client for one request of that user |
+//! | `end_pause`, `forget` | ends the pause; clears the cache of the register |
 //!
-//! What is seen of the last call is `ok x2`, with its attempts, or a kind of error; `unsent` has no attempt, `?` may have been carried
-//! out, `again` is worth a retry; `kind` is the kind alone. `sent 2` are its requests, `value /id "c-2"` is a part of what came,
-//! `count 2` the length of a list, `sends /variables {..}` a part of the last body, `header x-a b` of the last head; `says` is in the
-//! text of the error, `reports` in its report, `lacks` not in that, `hides` in neither text nor `Debug`.
+//! The result of the last call is `ok x2`, with its attempts, or a kind of error; `unsent` means no attempt, `?` may have been
+//! carried out, `again` is retryable; `kind` is only the kind. `sent 2` is the number of requests, `value /id "c-2"` a part of
+//! the value, `count 2` the length of a list, `sends /variables {..}` a part of the last body, `header x-a b` a header of the
+//! last request; `says` is in the text of the error, `reports` in its report, `lacks` not in the report, `hides` in neither
+//! text nor `Debug`.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
@@ -45,7 +46,7 @@ use crate::gzip::gzip;
 use crate::profiles::{moved, paged_from};
 use crate::scripted::{client_at, register_at, take_turns, until};
 
-/// An error in a few words.
+/// Describes an error in a few words.
 fn told(error: &Error) -> String {
     let mut told = format!("{:?}", error.kind());
     match error.attempts() {
@@ -57,7 +58,7 @@ fn told(error: &Error) -> String {
     told + if error.is_retryable() { " again" } else { "" }
 }
 
-/// A token, and the one after its refusal.
+/// A token, and the token after its refusal.
 struct Tokens(String, String);
 
 impl Tokens {
@@ -77,11 +78,11 @@ impl TokenSource for Tokens {
     }
 }
 
-/// The value, the attempts and the request id.
+/// The value, the attempts and the request id. Those are known of an [`Outcome`] only; else it is one attempt.
 type Done = Result<(Value, u32, Option<String>)>;
 type Running = BoxFuture<'static, Done>;
 
-/// The replies, and how many were sent.
+/// The replies, and the number of replies sent.
 #[derive(Default)]
 struct Script(Vec<Option<Reply>>, usize);
 
@@ -102,7 +103,7 @@ pub(crate) struct Calls {
     register: Option<Register>,
     users: BTreeMap<String, (Option<Client>, Option<Register>)>,
     running: VecDeque<JoinHandle<Done>>,
-    /// How many requests there were before the last call.
+    /// The number of requests before the last call.
     before: usize,
     came: Done,
 }
@@ -113,7 +114,7 @@ fn header(word: &str) -> Option<(&str, &str)> {
     word.split_once('=').filter(|(name, _)| is_name(name))
 }
 
-/// A status, 200 if there is none, with headers and a body.
+/// Parses a status (200 by default), headers and a body.
 fn parts(text: &str) -> (u16, Vec<(&str, String)>, &str) {
     let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
     let (status, mut rest) = word.parse().map_or((200, text), |status| (status, rest));
@@ -154,7 +155,7 @@ fn compressed(reply: Reply, how: &str, body: &str) -> Reply {
     let end = bytes.len();
     match how {
         "cut" => bytes.truncate(end - 9),
-        // In the checksum.
+        // Damages the checksum.
         "damaged" => bytes[end - 8] ^= 1,
         "twice" => bytes = gzip(&bytes),
         _ => {}
@@ -196,6 +197,11 @@ impl Set<'_> {
         call: Call<T>,
         shown: impl FnOnce(T) -> Value + Send + 'static,
     ) -> Running {
+        let call = self.with_settings(call).into_future();
+        Box::pin(async move { Ok((shown(call.await?), 1, None)) })
+    }
+
+    fn with_settings<T: Send + 'static>(&self, call: Call<T>) -> Call<T> {
         let set = |call: Call<T>, setting: &&str| match header(setting) {
             None if *setting == "idempotent" => call.idempotent(),
             None if *setting == "once" => call.retry(RetryPolicy::none()),
@@ -207,18 +213,28 @@ impl Set<'_> {
             }
             Some((name, value)) => call.header(name, value),
         };
-        let response = self.0.iter().fold(call, set).response();
-        Box::pin(async move {
-            let done = response.await?;
-            Ok((shown(done.value), done.attempts, done.request_id))
-        })
+        self.0.iter().fold(call, set)
     }
 
     fn outcome<T: Serialize + Send + 'static>(&self, call: Call<Outcome<T>>) -> Running {
         if self.0.contains(&"optional") {
-            return self.run(call.optional(), |outcome| json!(outcome.value));
+            return self.outcome_as(call.optional(), |value| json!(value));
         }
-        self.run(call, |outcome| json!(outcome.value))
+        self.outcome_as(call, |value| json!(value))
+    }
+
+    fn outcome_as<T: Send + 'static>(
+        &self,
+        call: Call<Outcome<T>>,
+        shown: impl FnOnce(T) -> Value + Send + 'static,
+    ) -> Running {
+        let call = self.with_settings(call).into_future();
+        Box::pin(async move {
+            let outcome = call.await?;
+            let attempts = outcome.attempts();
+            let request_id = outcome.request_id().map(str::to_owned);
+            Ok((shown(outcome.value), attempts, request_id))
+        })
     }
 }
 
@@ -236,7 +252,7 @@ pub(crate) fn input() -> ConsignmentInput {
 }
 
 impl Calls {
-    /// After steps, of which the last one is a call, with this reply to each request.
+    /// Runs steps that end with a call; every request gets this reply.
     pub(crate) async fn after(reply: Reply, steps: &[&str]) -> Self {
         let mut calls = Self::start().await;
         calls.script.lock().unwrap().0.push(Some(reply));
@@ -246,7 +262,7 @@ impl Calls {
         calls
     }
 
-    /// What came of the last call.
+    /// The result of the last call.
     pub(crate) fn verdict(&self) -> String {
         match &self.came {
             Ok((_, 1, _)) => "ok".to_owned(),
@@ -263,7 +279,7 @@ impl Calls {
         self.came.as_ref().expect_err("an error")
     }
 
-    /// How many requests the last call had.
+    /// The number of requests of the last call.
     pub(crate) fn sent(&self) -> usize {
         self.count() - self.before
     }
@@ -391,7 +407,7 @@ impl Calls {
                 let chosen = client.choose_account(&choice);
                 set.run(chosen, |account| json!(account.id()))
             }
-            "questions" => set.run(client.questions(), |list| json!(list.value.items)),
+            "questions" => set.outcome_as(client.questions(), |list| json!(list.items)),
             "consignment" => set.outcome(account.consignment(&*of)),
             "comments" => set.outcome(account.comments(&*of)),
             "copy" => set.outcome(account.copy_consignment(&*of)),
@@ -416,11 +432,11 @@ impl Calls {
                     None => filter,
                 };
                 let page = account.consignments_page(&filter, None);
-                set.run(page, |page| json!(page.value.edges.len()))
+                set.outcome_as(page, |page| json!(page.edges.len()))
             }
             "templates" => {
                 let page = account.templates_page(&TemplateFilter::default(), None);
-                set.run(page, |page| json!(page.value.edges.len()))
+                set.outcome_as(page, |page| json!(page.edges.len()))
             }
             "candidates" => {
                 let (date, from) = of.split_once(" from ").unwrap_or((&of, ""));
@@ -451,7 +467,7 @@ impl Calls {
         })
     }
 
-    /// The last request, of a fake without its head.
+    /// The last request; without its head if a fake received it.
     fn last(&self) -> Request {
         let Some(fake) = &self.fake else {
             return self.server.requests().last().unwrap().clone();

@@ -1,4 +1,4 @@
-//! Candidates after a save whose result is unknown: the records that match the input; an incomplete list is an error.
+//! Candidates after a save without a clear answer: the records that match the input. An incomplete list is an error.
 
 use envd_sdk::fake::{Fake, Fault};
 use envd_sdk::graphql::generated::Consignment;
@@ -43,7 +43,7 @@ async fn candidates_are_the_records_that_do_not_differ_from_the_input() {
     assert_eq!(ids(search.find().await.unwrap()), [id]);
     let other = account.candidates(&input("2027-02-03"));
     assert!(other.find().await.unwrap().is_empty());
-    // The list has all fields of the input, so no record is read.
+    // The list has all fields of the input, so the search reads no single record.
     assert!(fake.requests_of::<Consignment>().is_empty());
 }
 
@@ -98,7 +98,7 @@ async fn full_records_are_compared_if_the_list_lacks_fields() {
     let mut input_with_owner = answered("24");
     input_with_owner.owner = PartyInput::default().name("Sam Sample").into();
     let search = account.candidates(&input_with_owner);
-    // One record has another owner, one has other answers; the record without an owner does not differ.
+    // One record has a different owner, one has different answers; the record without an owner still matches.
     assert_eq!(ids(search.find().await.unwrap()), [first]);
     assert_eq!(fake.requests_of::<Consignment>().len(), 2);
 }
@@ -129,7 +129,7 @@ A record that cannot be read in full
 
 A field that the record lacks does not exclude it
   reply {"data": {"consignments": {"totalCount": 1, "pageInfo": {"hasNextPage": false}, "edges": [{"node": {"id": "1"}}]}}}; reply {"data": {"consignment": {"id": "1"}}};
-  candidates 2027-02-02 -> ok x2, value /0/id "1"
+  candidates 2027-02-02 -> ok, sent 2, value /0/id "1"
 A date filter is sent only if the caller sets it
   reply {"data": {"consignments": {"totalCount": 0, "pageInfo": {"hasNextPage": false}, "edges": []}}}; candidates 2027-02-02 -> ok, sends /variables/fromDate none, sends /variables/toDate none;
   candidates 2027-02-02 from 2027-03-01T00:00:00Z -> ok, sends /variables/fromDate "2027-03-01T00:00:00Z"

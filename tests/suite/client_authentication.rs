@@ -1,4 +1,4 @@
-//! Each way of a client to authenticate, at a fake that requires it: for logins, refreshes and revocations.
+//! Each method of client authentication, with a fake that requires it: for logins, refreshes and revocations.
 
 use std::error::Error;
 
@@ -26,7 +26,7 @@ impl AssertionSigner for Key {
     }
 }
 
-/// A login, a refresh and a revocation; all must succeed.
+/// Runs a login, a refresh and a revocation; all must succeed.
 async fn session(fake: FakeBuilder, settings: impl Fn(ProviderBuilder) -> ProviderBuilder) -> Fake {
     let fake = fake.start().await.unwrap();
     let manager = manager(settings(fake.provider()));
@@ -40,7 +40,7 @@ async fn session(fake: FakeBuilder, settings: impl Fn(ProviderBuilder) -> Provid
     fake
 }
 
-/// Returns the fake of the last one.
+/// Runs a session with each method, and returns the last fake.
 async fn each_session(secret: &'static str) -> Fake {
     let with_secret = || fake_builder().client_secret(secret);
     session(with_secret(), |it| it.client_secret(secret)).await;
@@ -83,7 +83,7 @@ async fn rfc_6749_5_2_a_client_that_is_not_accepted_keeps_its_session() {
             "{error}"
         );
         assert!(!format!("{error} {error:?} {wrong:?}").contains("wr0ng"));
-        // The token is still good, and stays in use.
+        // The token is still valid and stays in use.
         assert_eq!(wrong.access_token().await.unwrap().expose(), token.expose());
     }
     fake.expire_access_tokens();

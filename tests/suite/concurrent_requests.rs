@@ -1,4 +1,4 @@
-//! The limit of requests in transfer, and with it of connections.
+//! The limit of concurrent requests, and so of connections.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +18,7 @@ use crate::scripted::{body, ok};
 const WALKS: usize = 64;
 const LIMIT: usize = 8;
 
-/// A list of two pages. The first requests, so many, are answered together.
+/// Serves a list of two pages. It answers the first requests, `first` in number, together.
 fn serve_lists(first: usize) -> Server {
     let state = Arc::new((AtomicUsize::new(0), Barrier::new(first)));
     Server::start(move |request| {
@@ -44,7 +44,7 @@ fn at_most(limit: usize) -> HttpOptions {
     HttpOptions::default().max_concurrent_requests(limit)
 }
 
-/// Walks through many lists at once.
+/// Reads many lists concurrently.
 async fn walk(client: &Client) {
     let mut walks = JoinSet::new();
     for number in 0..WALKS {
@@ -67,7 +67,7 @@ async fn sixty_four_walks_have_no_more_requests_in_transfer_than_the_limit() {
     let client = builder(&server.url()).http(at_most(LIMIT)).build().unwrap();
     walk(&client).await;
     assert_eq!(server.most_requests(), LIMIT);
-    // As many again may be idle.
+    // The same number of connections may be idle.
     let connections = server.most_connections();
     assert!(connections <= 2 * LIMIT, "{connections} connections");
 }

@@ -66,7 +66,7 @@ fn each_body_has_its_condition_its_severity_and_its_field() {
     assert_eq!(rows[1].input_path(), ["answers", "3", "0"]);
 }
 
-/// Errors in other envelopes than the fixtures: as in the table of 7.2 bare field names, messages without an extension, another case.
+/// Errors in other envelopes than the fixtures: bare field names as in the table of 7.2, messages without an extension, another case.
 const OTHERS: &str = r#"
 InvalidPic             | {"message": "X1 is not a valid value for PIC", "path": ["op", "pic"], "extensions": {"data": {"Code": "pic"}}}
 InvalidPic             | {"message": "X1 is not a valid value for PIC", "path": ["op", "owner", "pic"]}

@@ -1,4 +1,4 @@
-//! A save of a text: what was signed is what is sent, byte for byte, however the service wants its record to be named.
+//! Saves of a text: the signed bytes are sent unchanged, for each way in which a service may identify the record.
 
 use envd_sdk::ErrorKind;
 use envd_sdk::model::ConsignmentText;
@@ -9,11 +9,10 @@ use serde_json::json;
 
 use crate::scripted::{client, ok};
 
-/// Order, digits, escapes and white space that reading and writing would change.
+/// Field order, digits, escapes and white space that parsing and serializing would change.
 const SIGNED: &str = "\"z\": 1.50, \"declaration\" : {\"signature\":\"c2ln\",  \"fullName\":\"Zo\\u00eb\"},\n\"forms\":[\"LPAC1\"]";
 
-/// What the profile says of the service; how the signed text S, as it was read, gets names; the input that is sent, or why the profile
-/// cannot name the update.
+/// Columns: the profile; how the signed text S identifies its record; the sent input, or why the profile cannot identify the record.
 const SAVES: &str = r#"
 {}                                                              | {S} |                   | {S}
 {}                                                              | {S} | id=c-1            | {S,"id":"c-1"}

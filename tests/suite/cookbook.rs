@@ -1,4 +1,5 @@
-//! The programs of the cookbook can be pasted: each is whole, with no line that rustdoc hides, and the contents list them all.
+//! The programs of the cookbook can be pasted: each is complete, without lines that rustdoc hides, and the table of contents
+//! lists them all.
 
 use std::fs;
 use std::path::Path;
@@ -6,10 +7,10 @@ use std::path::Path;
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/cookbook");
 
 const CONTENTS: &str = "cookbook.md";
-/// What stands below the contents and each page.
+/// The text at the end of the contents and of each page.
 const DEPENDENCIES: &str = "dependencies.md";
 
-/// A heading of a page with the blocks of Rust below it.
+/// A heading of a page, with the Rust blocks below it.
 type Section = (String, Vec<String>);
 
 fn sections(page: &str) -> Vec<Section> {
@@ -35,12 +36,12 @@ fn sections(page: &str) -> Vec<Section> {
     sections
 }
 
-/// A program that sets something of the whole process is a crate of its own.
+/// True for Rust. A program with process-wide settings is marked as a standalone crate.
 fn is_rust(language: &str) -> bool {
     ["", "no_run", "standalone_crate"].contains(&language)
 }
 
-/// What keeps a block from being the `main.rs` of a crate.
+/// The reasons why a block cannot be the `main.rs` of a crate.
 fn faults(program: &str) -> Vec<&str> {
     let hidden = |line: &&str| *line == "#" || line.trim_start().starts_with("# ");
     let mut faults: Vec<&str> = program.lines().filter(hidden).collect();
@@ -53,7 +54,7 @@ fn faults(program: &str) -> Vec<&str> {
     faults
 }
 
-/// The link of the contents to a program.
+/// The link from the contents to a program.
 fn link(page: &str, heading: &str) -> String {
     let words = heading.to_lowercase().replace(',', "");
     format!("[{page}]({page}#{})", words.replace(' ', "-"))
@@ -90,7 +91,7 @@ fn every_program_of_the_cookbook_is_whole_and_listed() {
     );
 }
 
-/// The links of the contents that lead to no program.
+/// The number of links in the contents that lead to no program.
 fn other_links(contents: &str) -> usize {
     let others = [
         "](crate::",

@@ -14,7 +14,7 @@ use crate::fixed_date::{log_in, manager, manual, start_fake};
 const OPENID: &str = "/.well-known/openid-configuration";
 const OAUTH: &str = "/.well-known/oauth-authorization-server";
 
-/// Settings with the issuer and no address.
+/// Settings with the issuer but no addresses.
 fn settings(fake: &Fake) -> ProviderBuilder {
     Provider::builder(fake.client_id())
         .issuer(fake.issuer())
@@ -48,7 +48,7 @@ async fn a_login_uses_what_is_discovered_and_nothing_else() {
     let manager = manager(provider);
     log_in(&fake, &manager).await.unwrap();
     let report = manager.logout(None).await;
-    // The published end of a session takes other parameters than spec 5.8.
+    // The published `end_session_endpoint` takes other parameters than the logout of spec 5.8.
     assert!(report.problems.is_empty() && report.url.is_none());
     assert_eq!(paths(&fake), [OPENID, "/oauth/token", "/oauth/revoke"]);
     let header = |name| fake.requests()[0].header(name).map(str::to_owned);
@@ -106,7 +106,7 @@ async fn without_an_issuer_nothing_is_sent() {
     let remote = Provider::discover("app", "http://id.example/").await;
     let text = remote.unwrap_err().to_string();
     assert!(text.contains("issuer must be https"), "{text}");
-    // All addresses set: discovery is never needed.
+    // With all addresses set, discovery is unnecessary.
     fake.provider().build().unwrap();
     assert!(fake.requests().is_empty());
 }
@@ -123,7 +123,7 @@ async fn metadata_of_a_megabyte_are_not_read() {
 
 #[tokio::test]
 async fn private_and_link_local_addresses_are_refused_unless_allowed() {
-    // The last ones are written as another family, or as one number.
+    // The last two are written as an IPv6 address and as a single number.
     let hosts = "10.0.0.1 172.16.0.1 192.168.1.1 169.254.169.254 0.0.0.0 [fd00::1] [fe80::1] [::] [::ffff:10.0.0.1] 2852039166";
     for host in hosts.split(' ') {
         let issuer = format!("https://{host}/");
@@ -132,7 +132,7 @@ async fn private_and_link_local_addresses_are_refused_unless_allowed() {
         assert!(error.kind() == ErrorKind::Config && error.attempts() == 0);
         assert!(error.to_string().contains("private"), "{host}: {error}");
 
-        // What a provider publishes, of which each address is used later.
+        // A provider's metadata; the client uses each of its addresses later.
         let fake = start_fake().await;
         for field in ["token", "revocation", "device_authorization"] {
             let field = format!("{field}_endpoint");
@@ -146,7 +146,7 @@ async fn private_and_link_local_addresses_are_refused_unless_allowed() {
             assert_eq!(refused, Some(ErrorKind::Config), "{host} {metadata}");
             let allowed = settings(&fake).allow_private_addresses(true);
             assert!(found(allowed.clone()).await.is_ok(), "{host} {metadata}");
-            // Nothing that was let in is used when it is no longer allowed.
+            // Cached addresses are refused once they are no longer allowed.
             let refused = found(allowed.allow_private_addresses(false)).await.err();
             assert_eq!(refused, Some(ErrorKind::Config), "{host} {metadata}");
         }
@@ -158,7 +158,7 @@ async fn metadata_is_kept_for_its_lifetime_by_a_builder_and_its_clones() {
     let (fake, clock) = manual();
     let fake = fake.start().await.unwrap();
     let settings = settings(&fake);
-    // At the same time, and one after the other.
+    // Discover concurrently and in sequence.
     let mut tasks = tokio::task::JoinSet::new();
     for _ in 0..20 {
         tasks.spawn(settings.clone().discover());
@@ -170,7 +170,7 @@ async fn metadata_is_kept_for_its_lifetime_by_a_builder_and_its_clones() {
     drop(settings.clone().discover().await.unwrap());
     assert_eq!(fake.requests().len(), 1);
 
-    // An hour without `Cache-Control`, then as long as the reply says.
+    // The metadata is valid for an hour without `Cache-Control`, otherwise for as long as the reply says.
     let minute = Fault::none().header("cache-control", "public, max-age=60");
     fake.on_path(OPENID).fault(minute);
     for (seconds, requests) in [(1, 2), (59, 2), (1, 3)] {
@@ -179,7 +179,7 @@ async fn metadata_is_kept_for_its_lifetime_by_a_builder_and_its_clones() {
         assert_eq!(fake.requests().len(), requests);
     }
 
-    // Nothing of it belongs to another issuer, or to another builder.
+    // Another issuer or builder does not share the cache.
     let other = settings.clone().discover().await.unwrap();
     let error = other.issuer("http://127.0.0.1:1/").build().unwrap_err();
     assert!(error.to_string().contains("token_url is not set"));
@@ -209,7 +209,7 @@ async fn old_metadata_is_used_while_the_provider_is_down() {
         found().await.unwrap();
         let after = fake.requests().len();
         assert!(after > before);
-        // The next try is a minute later.
+        // The next attempt is a minute later.
         clock.advance(Duration::from_secs(59));
         found().await.unwrap();
         assert_eq!(fake.requests().len(), after);
@@ -217,7 +217,7 @@ async fn old_metadata_is_used_while_the_provider_is_down() {
         found().await.unwrap();
         assert!(fake.requests().len() > after);
     }
-    // A refusal is no outage.
+    // A refusal is not an outage.
     fake.clear_scripts();
     clock.advance(Duration::from_secs(60));
     let other = Fault::replaced("/issuer", "https://evil.example/");
@@ -237,10 +237,10 @@ async fn rfc_9207_2_4_a_callback_without_the_announced_iss_is_refused() {
         error.kind() == ErrorKind::LoginRefused && error.to_string().contains("missing_issuer")
     );
     check(discovered.require_iss(false)).await.unwrap();
-    // Addresses by hand say nothing about `iss`.
+    // With configured addresses, `iss` is not required.
     check(fake.provider()).await.unwrap();
     assert!(check(fake.provider().require_iss(true)).await.is_err());
-    // A provider that does not announce it need not send it.
+    // A provider that does not announce `iss` need not send it.
     let field = "/authorization_response_iss_parameter_supported";
     fake.on_path(OPENID).fault(Fault::replaced(field, false));
     check(settings(&fake).discover().await.unwrap())

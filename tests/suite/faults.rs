@@ -1,4 +1,4 @@
-//! Scripted faults, and what a client makes of them.
+//! Scripted faults, and the client's reaction.
 
 use std::time::Duration;
 

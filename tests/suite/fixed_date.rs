@@ -1,4 +1,4 @@
-//! Fakes on a fixed date, so that no test depends on the system clock, logins at them, and what fixtures hold.
+//! Fakes with a fixed date, so that no test depends on the system clock; logins at them; and access to fixtures.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -14,14 +14,14 @@ pub(super) fn noon() -> SystemTime {
     UNIX_EPOCH + Duration::from_secs(1_795_176_000)
 }
 
-/// A builder of a fake whose clock starts then and runs.
+/// A builder of a fake whose clock starts at noon and runs.
 #[track_caller]
 pub(super) fn fake_builder() -> FakeBuilder {
     watch();
     Fake::builder().clock(Clock::starting_at(noon()))
 }
 
-/// One whose clock stands then until the test moves it.
+/// A builder of a fake whose clock stays at noon until the test advances it.
 #[track_caller]
 pub(super) fn manual() -> (FakeBuilder, Clock) {
     let clock = Clock::manual(noon());
@@ -40,21 +40,21 @@ pub(super) fn manager(provider: ProviderBuilder) -> TokenManager {
         .unwrap()
 }
 
-/// The user logs in in the browser.
+/// Logs the user in through the browser.
 pub(super) async fn log_in(fake: &Fake, manager: &TokenManager) -> Result<TokenSet> {
     let login = manager.provider().authorization().start()?;
     let callback = fake.consent(login.url())?;
     manager.complete_login(login, callback.as_str()).await
 }
 
-/// A file below tests/fixtures.
+/// Reads a file below tests/fixtures.
 pub(super) fn fixture(path: &str) -> Value {
     let path = format!("{}/tests/fixtures/{path}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
     serde_json::from_str(&text).unwrap()
 }
 
-/// The JSON files of a folder below tests/fixtures, with their names in order.
+/// The JSON files of a folder below tests/fixtures, sorted by name.
 pub(super) fn fixtures(folder: &str) -> Vec<(String, Value)> {
     let path = format!("{}/tests/fixtures/{folder}", env!("CARGO_MANIFEST_DIR"));
     let files = std::fs::read_dir(path).unwrap();

@@ -1,4 +1,4 @@
-//! Replies compressed with gzip (RFC 1952); `replies.rs` has those that break the rules.
+//! Replies compressed with gzip (RFC 1952); `replies.rs` has invalid ones.
 
 use envd_sdk::HttpOptions;
 use envd_sdk::fake::Received;
@@ -8,11 +8,11 @@ use zlib_rs::{DeflateConfig, ReturnCode, compress_bound, compress_slice};
 use crate::fixed_date::start_fake;
 use crate::scripted::register_at;
 
-/// One member.
+/// Compresses a body into one member.
 pub(crate) fn gzip(body: &[u8]) -> Vec<u8> {
     let mut buffer = vec![0; compress_bound(body.len()) + 18];
     let config = DeflateConfig {
-        // With the head and the end of gzip.
+        // With gzip header and trailer.
         window_bits: 16 + 15,
         ..DeflateConfig::default()
     };

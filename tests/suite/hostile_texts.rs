@@ -1,6 +1,6 @@
-//! Any text at any place of a record, an input, an error or a property is read, converted and judged without a panic.
+//! Any text anywhere in a record, an input, an error or a property is read, converted and validated without a panic.
 //!
-//! Another party wrote the records of a list: one that ends the program of whoever reads it stops a saleyard.
+//! Other parties write the records of a list: a record that crashes the readers' programs would stop a saleyard.
 
 use std::fmt::{Debug, Write};
 
@@ -14,8 +14,8 @@ use serde_json::Value;
 
 use crate::fixed_date::fixture;
 
-/// Characters of 2, 3 and 4 bytes, digits of other scripts, and controls: they cut the places at which formats are read, and are
-/// no digits where the standard library says so.
+/// Characters of 2, 3 and 4 bytes, digits of other scripts, and control characters: they move the offsets at which formats are
+/// parsed, and some count as digits in Unicode but not in ASCII.
 const HOSTILE: [&str; 7] = ["é", "牧", "🐄", "１", "٣", "\u{1b}", "\0"];
 
 /// Each text of a value, by its pointer.
@@ -36,10 +36,10 @@ fn texts(value: &Value, at: &str, found: &mut Vec<(String, String)>) {
     }
 }
 
-/// The value with texts spoilt at each of their first 12 places: a character put in, or put in place of as many bytes.
+/// Calls `check` with corrupted values: a character inserted at one of the first 12 positions of a text, or replacing as many bytes.
 ///
-/// Each text alone, with one of the characters in one of the two ways at each place in turn; and all characters in both ways at all
-/// places, of each fourth text at once.
+/// Corrupts each text alone, with one character and one of the two ways for each position in turn. Corrupts every fourth text
+/// together, with all characters, ways and positions.
 fn each_spoilt(value: &Value, mut check: impl FnMut(&str, &Value)) {
     let mut found = Vec::new();
     texts(value, "", &mut found);
@@ -76,7 +76,7 @@ fn each_spoilt(value: &Value, mut check: impl FnMut(&str, &Value)) {
     }
 }
 
-/// The text with a character put in at this byte, and put in place of as many bytes; nothing within a character.
+/// The text with a character inserted at this byte, and with it replacing as many bytes. Empty if the position is inside a character.
 fn bad_texts(text: &str, at: usize, hostile: &str) -> impl Iterator<Item = String> {
     let parts = text.split_at_checked(at);
     let bad = parts.map(|(before, after)| {
@@ -120,7 +120,7 @@ fn checks() -> (Context, Questionnaire) {
     let today = Day::parse("2026-11-20").unwrap();
     let list = fixture("questions.json");
     let items = list.pointer("/data/questions/items").or(list.get("items"));
-    // Few questions: what a text does to its own is the same in a long list.
+    // A few questions are enough: a text affects only its own question.
     let items = items.unwrap().as_array().unwrap().iter().take(12);
     let questions: Vec<_> = items.filter_map(decoded).collect();
     assert!(!questions.is_empty());
@@ -131,7 +131,7 @@ fn checks() -> (Context, Questionnaire) {
 fn records_and_inputs() {
     let checks = checks();
     let mut record = fixture("records/with-zones.json");
-    // Those that follow are of the same kind.
+    // Further answers are of the same kind.
     record["answers"].as_array_mut().unwrap().truncate(3);
     each_spoilt(&record, |place, value| {
         let _ = decoded::<SavedConsignment>(value);

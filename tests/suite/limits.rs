@@ -1,4 +1,4 @@
-//! Settings without a limit: the longest time and the greatest count are accepted everywhere, and nothing overflows.
+//! Settings at their maximum: every setting accepts the longest time and the largest count without an overflow.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ fn retries() -> RetryPolicy {
         .deadline(LONGEST)
 }
 
-/// A fake of which everything lives without an end.
+/// A fake in which nothing expires.
 async fn fake() -> Fake {
     let fake = fake_builder()
         .access_token_lifetime(LONGEST)
@@ -63,7 +63,7 @@ async fn a_login_without_limits_is_renewed_and_ended() {
     let second = manager.renew(&first).await.unwrap();
     assert_eq!(second.generation(), 2);
     assert!(manager.inspect().await.is_stored);
-    // At most one forced refresh in all time.
+    // With this interval, at most one forced refresh ever.
     let third = manager.renew(&second).await.unwrap();
     assert_eq!(third.generation(), second.generation());
     assert!(manager.flush(LONGEST).await && manager.shutdown(LONGEST).await);

@@ -7,7 +7,7 @@ use equipment::{Reply, Server};
 use crate::fixed_date::start_fake;
 use crate::scripted::client;
 
-/// A client of a service with one response to all requests, with the tokens of the fake.
+/// A client with the fake's tokens, of a service that sends the same reply to all requests.
 async fn client_of(answer: Reply) -> (Server, Fake, Client) {
     let (service, fake) = (Server::script([answer]), start_fake().await);
     let client = client(&service).token_source(fake.token_manager().await.unwrap());
@@ -45,7 +45,7 @@ async fn a_service_that_refuses_every_token_gets_one_refresh_and_the_caller_the_
         assert!(error.kind() == ErrorKind::Unauthorized && !error.is_reauth_required());
     }
     assert_eq!(fake.token_requests(), 2);
-    // The first call is sent twice; the others once, since they get no new token.
+    // The first call is sent twice; the others only once, because they get no new token.
     assert_eq!(service.count(), 6);
 }
 

@@ -55,7 +55,7 @@ async fn a_thousand_users_of_one_client_share_a_connection_and_not_a_token() {
     assert_eq!((server.accepted(), tokens(&server)), (1, users));
 }
 
-/// As a server that makes a token manager and a client for each request.
+/// Like a server that creates a token manager and a client for each request.
 #[tokio::test]
 async fn a_limit_defers_the_next_request_of_its_user_with_the_next_token_too() {
     let (builder, clock) = manual();

@@ -1,4 +1,4 @@
-//! Documents of the caller that replace ours, for a live schema that differs from the assumed one.
+//! Documents of the caller that replace ours, for a live schema that differs from the assumptions.
 
 use equipment::script::play;
 

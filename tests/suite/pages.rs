@@ -21,7 +21,7 @@ fn account(server: &Server) -> Account {
     client(server).build().unwrap().account("envd-1")
 }
 
-/// A page as the server would send it.
+/// A page in the server's format.
 fn page(info: Value, numbers: &[&str]) -> Value {
     let edges: Vec<_> = numbers
         .iter()
@@ -39,7 +39,7 @@ fn end() -> Value {
     json!({"hasNextPage": false, "endCursor": "z"})
 }
 
-/// A server that replies by cursor (empty at the start).
+/// A server that replies according to the cursor, which is empty at the start.
 fn serve(answer: impl Fn(&str) -> Reply + Send + Sync + 'static) -> Server {
     Server::start(move |request| {
         let body = body(&request);
@@ -52,7 +52,7 @@ fn filter() -> ConsignmentFilter {
     ConsignmentFilter::default()
 }
 
-/// Adds records until there are `limit`, and says whether the list has more.
+/// Collects records up to `limit`, and returns whether the list has more.
 pub(crate) async fn collect_up_to<T: Send + 'static>(
     items: &mut Items<T>,
     limit: usize,
@@ -67,7 +67,7 @@ pub(crate) async fn collect_up_to<T: Send + 'static>(
     Ok(true)
 }
 
-/// A list that is read record by record: the name of the next one, `!` where it cannot be read, and the place behind it as it is stored.
+/// A list that is read record by record: the name of the next record (`!` if it is unreadable), and the stored position after it.
 pub(crate) trait Records {
     fn record(&mut self) -> impl Future<Output = Option<String>>;
 
@@ -96,14 +96,14 @@ impl Records for Items<Property, PagePosition> {
     }
 }
 
-/// A stored place; null is the start.
+/// Parses a stored position; null is the start.
 pub(crate) fn placed<P: DeserializeOwned + Default>(place: &str) -> P {
     serde_json::from_str::<Option<P>>(place)
         .unwrap()
         .unwrap_or_default()
 }
 
-/// The law of every list: a reader that starts at a stored place reads what comes after it. Returns the names of all records.
+/// Checks that a reader that starts at any stored position reads the records after it. Returns the names of all records.
 pub(crate) async fn assert_resumes<R: Records>(start: impl Fn(&str) -> R) -> Vec<String> {
     let (mut all, mut places) = (Vec::new(), Vec::new());
     let mut reader = start("null");
@@ -177,7 +177,7 @@ async fn templates_are_listed_page_by_page() {
     let mut items = account.templates(&filter).items();
     let more = collect_up_to(&mut items, 100, &mut all).await.unwrap();
     assert!(!more);
-    // Three templates: one of the sample world, and the two above.
+    // Three templates: one from the sample world, and the two above.
     assert_eq!((all.len(), fake.requests_of::<Templates>().len()), (3, 3));
     assert!(
         all.iter()
@@ -220,7 +220,7 @@ async fn full_records_take_one_request_for_each_page() {
     }
     assert_eq!(fake.requests().len(), requests);
     assert_eq!(fake.requests_of::<FullConsignments>().len(), requests);
-    // The records of the list, each equal to the record that is read by id.
+    // Each record of the list equals the record read by its id.
     let mut listed = account.consignments(&filter).items();
     for record in &records {
         let id = listed.next().await.unwrap().unwrap().id.unwrap();

@@ -1,4 +1,4 @@
-//! The download of a printed declaration: what is sent to the other host, and what counts as a PDF.
+//! The download of a printed declaration: the request to the other host, and the check that the reply is a PDF.
 
 use envd_sdk::ErrorKind;
 use envd_sdk::model::PdfUrl;

@@ -1,4 +1,4 @@
-//! A service in other profiles: a client that has the profile works with it as with the assumed one.
+//! Services with other profiles: a client with the profile works with them as with the assumed service.
 
 use envd_sdk::auth::StaticToken;
 use envd_sdk::fake::Fake;
@@ -19,7 +19,7 @@ use crate::pages::collect_up_to;
 use crate::scripted::client_at;
 use crate::scripted::register_at;
 
-/// A profile in which the record of an operation stands elsewhere in the reply to another document.
+/// A profile in which an operation has another document and its record another path.
 pub(crate) fn moved(name: &str, document: &str, pointer: &str) -> ServiceProfile {
     let mut operation = OperationProfile::of_document(document);
     operation.record_at = Some(pointer.to_owned());
@@ -43,7 +43,7 @@ fn profiles(table: &'static str) -> impl Iterator<Item = (&'static str, ServiceP
     rows(table).map(move |row| (row[0], ServiceProfile::from_json(&seen(row[1])).unwrap()))
 }
 
-/// Each entry turned around, alone.
+/// Each entry changed, one at a time.
 const ALL: &str = r#"
 the assumed one          | {}
 user details elsewhere   | {"operations": {"userDetails": {"value": {"recordAt": "/userDetailsQuery/data"}}}}
@@ -72,7 +72,7 @@ a bearer token           | {"register": {"authentication": {"value": "bearer"}}}
 a key                    | {"register": {"authentication": {"value": {"header": "x-api-key"}}}}
 "#;
 
-/// What fits no operation, and how it is refused.
+/// Entries that fit no operation, and the error for each.
 const UNFIT: &str = r#"
 no field roles.none   | {"operations": {"userDetails": {"value": {"leftOut": ["roles.none"]}}}}
 cannot be left out    | {"operations": {"questions": {"value": {"leftOut": ["items.triggers"]}}}}
@@ -85,7 +85,7 @@ fn token_of(fake: &Fake) -> StaticToken {
     StaticToken::new(fake.access_token().expose()).unwrap()
 }
 
-/// What most programs do.
+/// The calls of a typical program.
 pub(crate) async fn main_job(account: &Account) -> Result<()> {
     let filter = ConsignmentFilter::default().page_size(50);
     let mut records = Vec::new();
@@ -119,7 +119,7 @@ async fn a_client_with_the_profile_of_the_service_does_the_main_job() {
         assert!(roles.contains(&Role::Producer), "{name}: {roles:?}");
         let done = main_job(&client.account(fake.account_id())).await;
         done.unwrap_or_else(|error| panic!("{name}: {error} {:?}", error.server_errors()));
-        // What was told is not learned again.
+        // The client does not relearn the profile.
         assert_eq!(client.profile(), profile, "{name}");
     }
 }

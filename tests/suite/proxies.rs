@@ -11,7 +11,7 @@ use crate::fixed_date::start_fake;
 use crate::scripted::client_at;
 use crate::scripted::register_at;
 
-/// A server in place of a proxy, which refuses all requests.
+/// A server that acts as a proxy and refuses all requests.
 fn start_proxy() -> Server {
     Server::script([Reply::new(403)])
 }
@@ -51,7 +51,7 @@ async fn revoke(provider: Provider) {
 async fn loopback_hosts_are_never_proxied() {
     let (fake, proxy) = (start_fake().await, start_proxy());
     let port = fake.graphql_url().port().unwrap();
-    // Some of these addresses may be unreachable here; the proxy receives none of the requests.
+    // Some of these addresses may be unreachable here; in any case the proxy receives no request.
     let origins = "http://127.0.0.1 http://127.1.2.3 http://localhost http://LOCALHOST. http://[::1] \
         http://[::ffff:127.0.0.1] https://127.0.0.1";
     for origin in origins.split(' ') {

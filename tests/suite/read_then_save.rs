@@ -1,4 +1,4 @@
-//! A record that was read can be saved: the input made from it has the formats of section 2 of the specification.
+//! A record that was read can be saved: the input created from it has the formats of section 2 of the specification.
 
 use envd_sdk::Account;
 use envd_sdk::fake::{Fake, World};
@@ -184,7 +184,7 @@ fn not_carried_over_lists_all_fields_that_an_input_lacks() {
     let mut lost: Vec<String> = read
         .into_iter()
         .filter(|name| !sent.contains(name))
-        // An input has form types by name, and the questions are listed as a whole.
+        // An input has form types by name, and the check counts questions as one field.
         .filter(|name| name != "forms.type")
         .map(|name| {
             name.replace("questions.id", "questions")

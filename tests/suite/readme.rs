@@ -1,4 +1,4 @@
-//! The test that `guide::testing` shows, and a check that both are equal.
+//! The test in `guide::testing`, and a check that both are equal.
 
 use envd_sdk::fake::{Fake, Fault};
 
@@ -16,7 +16,7 @@ async fn the_user_is_found_although_the_service_stumbles() {
 
 #[test]
 fn the_guide_names_the_version_of_graphql_client_that_the_crate_has() {
-    // A package has another Cargo.toml.
+    // Read the lock file, because the published package has another Cargo.toml.
     let lock = include_str!("../../Cargo.lock").replace('\r', "");
     let entry = lock.split("name = \"graphql_client\"\nversion = \"");
     let version = entry.last().unwrap().split('"').next().unwrap();

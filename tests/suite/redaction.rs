@@ -11,6 +11,7 @@ use envd_sdk::fake::{
     Fake, FakeBuilder, Fault, InProcess, InProcessReply, On, Received, User, UserRecord,
     WebsiteEdit, World,
 };
+use envd_sdk::graphql::OperationBody;
 use envd_sdk::model::{
     AccountProperty, Address, AddressInput, Answer, AnswerInput, Comment, CommentInput,
     Consignment, ConsignmentInput, ConsignmentSummary, ConsignmentText, ConsignmentUserMapping,
@@ -61,8 +62,8 @@ impl<'de> Deserializer<'de> for FieldNames<'_> {
     }
 }
 
-/// Plants a text in each field of a record, in the first shape that the field takes, and returns those that `Debug` shows.
-/// Nested records have rows of their own.
+/// Plants a text in each field of a record, in the first shape that the field accepts, and returns the fields that `Debug`
+/// shows. Nested records have their own rows.
 fn shows<T: DeserializeOwned + Serialize + Debug>() -> String {
     let mut fields: &[&str] = &[];
     let _ = T::deserialize(FieldNames(&mut fields));
@@ -117,7 +118,7 @@ fn debug_of_a_record_shows_codes_ids_and_times() {
         shows::<CommentInput>(),
         shows::<TemplateInput>(),
     ];
-    // `questions` have the words of the service.
+    // `questions` contain only texts of the service.
     let expected = [
         "Consignment: id number status species movementDate movementTime updatedAt submittedAt questions",
         "ConsignmentSummary: id number status species movementDate movementTime updatedAt",
@@ -184,7 +185,7 @@ fn debug_of_what_is_made_of_an_input_hides_its_values() {
     hides::<WithExtra<ConsignmentInput>>(&WithExtra::from(other.clone()).extra("colour", PLANTED));
     let url = format!("https://example.com/{PLANTED}?authToken={PLANTED}");
     hides::<PdfUrl>(&PdfUrl::from(url));
-    // A PIC names a property, no person.
+    // A PIC identifies a property, not a person.
     hides::<Pic>(&Pic::parse("QAZZ7777").unwrap());
     let error = json!({"message": PLANTED, "path": [PLANTED, "origin"],
         "extensions": {"data": {"Code": PLANTED, "Message": PLANTED, "Description": PLANTED}}});
@@ -205,7 +206,7 @@ fn debug_of_what_is_made_of_an_input_hides_its_values() {
     hides::<SavedForm>(&form.save());
     for mut item in form.items() {
         assert_eq!(item.value.as_deref(), Some(PLANTED));
-        // The text of a question is the service's.
+        // The text of a question comes from the service.
         item.text.clear();
         hides::<Item>(&item);
     }
@@ -228,6 +229,11 @@ async fn debug_of_a_client_and_its_calls_hides_tokens_headers_and_records() {
     let call = client.questions().header("x-office", PLANTED);
     hides::<Call<_>>(&call);
     hides::<DryRun>(&call.dry_run().unwrap());
+    hides::<OperationBody<_>>(&OperationBody {
+        name: "Save",
+        document: "mutation Save { save }",
+        variables: PLANTED,
+    });
 
     let account = client.account(fake.account_id());
     let mut input = calls::input();

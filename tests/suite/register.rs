@@ -22,7 +22,7 @@ fn register(fake: &Fake) -> Register {
     register_at(fake.register_url()).build().unwrap()
 }
 
-/// A client for scripted replies that retries without waits.
+/// A client for scripted replies, which retries without waiting.
 fn client(server: &Server) -> Register {
     scripted::register(server).build().unwrap()
 }
@@ -36,7 +36,7 @@ fn page(offset: u64, total: u64, pics: &[&str]) -> Reply {
     ok(json!({"Value": {"Offset": offset, "Limit": 1, "Total": total, "SubSet": records}}))
 }
 
-/// A server that replies by the PIC of a look-up.
+/// A server that replies according to the PIC of a look-up.
 fn by_pic(answer: impl Fn(&str) -> Reply + Send + Sync + 'static) -> Server {
     Server::start(move |request| {
         let (_, after) = request.target().split_once("(PIC=").unwrap();
@@ -51,7 +51,7 @@ fn parameters(request: &Request) -> Vec<(String, String)> {
     url.query_pairs().into_owned().collect()
 }
 
-/// A server that replies by the index of a page, if the request has one.
+/// A server that replies according to the page index, if the request has one.
 pub(crate) fn by_index(answer: impl Fn(Option<usize>) -> Reply + Send + Sync + 'static) -> Server {
     Server::start(move |request| {
         let pairs = parameters(&request);

@@ -1,6 +1,6 @@
-//! Replies that are no success, and what a call makes of them.
+//! Replies that are not a success, and the result of the call.
 //!
-//! A verdict is the kind of the error, `x4` if the request was sent so often, and `?` if the change may have applied.
+//! A verdict is the kind of the error, `x4` for the number of requests, and `?` if the change may have applied.
 
 use equipment::Reply;
 use equipment::script::{play, rows};
@@ -45,7 +45,7 @@ async fn each_status_with_each_body_has_the_verdict_of_the_matrix() {
                 let expected = match name {
                     "idempotent" => row[column].to_owned(),
                     "change" if row[column].ends_with('?') => row[column].replace(" x4", ""),
-                    // Anything but a list is unreadable to the register.
+                    // The register can read only a list here.
                     "search" if column > 2 => continue,
                     _ => row[column].replace(" ?", ""),
                 };
@@ -57,7 +57,7 @@ async fn each_status_with_each_body_has_the_verdict_of_the_matrix() {
                 let reply = typed(status, media_type, body);
                 let calls = Calls::after(reply, &["with token old/new", call]).await;
                 let (verdict, error) = (calls.verdict(), calls.error());
-                // One of them may be with another token as well.
+                // One of the requests may be a repetition with another token.
                 let renewals = calls.sent() - error.attempts() as usize;
                 assert!(renewals == 0 || renewals == 1 && status == 401);
                 assert!(error.operation().is_some());
@@ -65,7 +65,7 @@ async fn each_status_with_each_body_has_the_verdict_of_the_matrix() {
                     !format!("{error} {error:?}").contains("hidden"),
                     "{error:?}"
                 );
-                // For support, where the body was read: its beginning, and the message of the server.
+                // For support: if the body was read, the report has its beginning and the server's message.
                 let report = error.report();
                 let is_shown = report.contains("hidden") == body.contains("hidden");
                 let message = error.server_message();
@@ -155,7 +155,7 @@ async fn other_replies_are_named_for_what_they_are() {
     play::<Calls>(OTHERS).await;
 }
 
-/// The reply of a TLS server to plain HTTP, and more headers than the HTTP library reads.
+/// The reply of a TLS server to plain HTTP, and more headers than the HTTP library accepts.
 #[tokio::test]
 async fn bytes_that_are_no_reply_are_reported() {
     let many = format!("HTTP/1.1 200 OK\r\n{}\r\n", "x: 1\r\n".repeat(200));

@@ -1,4 +1,4 @@
-//! Settings of a single call, the request that it sends, and dry runs.
+//! Settings of a call, its request, and dry runs.
 
 use envd_sdk::auth::StaticToken;
 use envd_sdk::model::{CommentInput, ConsignmentStatus, FormType, Role, Species, TemplateInput};
@@ -68,7 +68,7 @@ fn sent<T: Send + 'static>(call: &Call<T>) -> (String, Value) {
     (operation.to_owned(), body["variables"].clone())
 }
 
-/// The operations of these calls with their variables, A for the account.
+/// The operations of these calls, with their variables; A is the account.
 const SENT: &str = r#"
 UserDetails | {}
 Questions | {}

@@ -1,4 +1,4 @@
-//! Retries: which failures are retried, and after which a mutation may have been applied.
+//! Retries: the failures that are retried, and those after which a mutation may have been applied.
 
 use equipment::script::play;
 
@@ -45,7 +45,7 @@ Headers of a call are sent with each request of it, and cannot replace those of 
 The record of a list that lacks fields is read with the settings of the call, and within its deadline
   reply {"data": {"consignments": {"pageInfo": {"hasNextPage": false}, "totalCount": 1, "edges": [{"cursor": "x", "node": {"id": "c-1"}}]}}};
   reply x-request-id=r-2 {"data": {"consignment": {"id": "c-1"}}}; reply never;
-  candidates 2027-02-02 x-office=Roma -> ok x2, id r-2, header x-office Roma, sent 2
+  candidates 2027-02-02 x-office=Roma -> ok, header x-office Roma, sent 2
 The deadline of a call covers all its requests
   reply {"data": {"consignments": {"pageInfo": {"hasNextPage": false}, "totalCount": 1, "edges": [{"cursor": "x", "node": {"id": "c-1"}}]}}}; reply never;
   start candidates 2027-02-02 deadline=5s; until sent 2; advance 5s; done -> Timeout again, operation consignment
@@ -56,7 +56,7 @@ async fn calls_are_retried_where_that_does_no_harm() {
     play::<Calls>(RETRIES).await;
 }
 
-/// With a limit of one request at once.
+/// With a limit of one concurrent request.
 const TURNS: &str = r#"
 A change whose time runs out before its turn was not sent
   with at_most 1; reply never; start list; until sent 1; start save deadline=10s; until asleep 1; advance 11s; drop; done -> Timeout unsent again, sent 1

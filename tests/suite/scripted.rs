@@ -1,4 +1,4 @@
-//! Clients of a server that a test scripts.
+//! Clients for a scripted server.
 
 use std::time::{Duration, SystemTime};
 
@@ -10,14 +10,14 @@ use serde_json::Value;
 
 use crate::watchdog::watch;
 
-/// A client of any address.
+/// A client for an address.
 #[track_caller]
 pub(crate) fn client_at(address: impl Into<String>) -> ClientBuilder {
     watch();
     Client::builder(address)
 }
 
-/// A register of any address.
+/// A register client for an address.
 #[track_caller]
 pub(crate) fn register_at(address: impl Into<String>) -> RegisterBuilder {
     watch();
@@ -33,7 +33,7 @@ pub(crate) fn client(server: &Server) -> ClientBuilder {
         .retry(RetryPolicy::default().base_wait(Duration::ZERO))
 }
 
-/// The same for the property register, without a token.
+/// A client for the property register, without a token, that retries in the same way.
 #[track_caller]
 pub(crate) fn register(server: &Server) -> RegisterBuilder {
     register_at(server.url()).retry(RetryPolicy::default().base_wait(Duration::ZERO))
@@ -43,7 +43,7 @@ pub(crate) fn ok(body: impl Into<Value>) -> Reply {
     Reply::json(200, body.into())
 }
 
-/// A reply without a media type if it is empty.
+/// A reply with a media type, unless the media type is empty.
 pub(crate) fn typed(status: u16, media_type: &str, body: impl Into<Vec<u8>>) -> Reply {
     let reply = Reply::new(status).body(body);
     if media_type.is_empty() {
@@ -56,7 +56,7 @@ pub(crate) fn body(request: &Request) -> Value {
     serde_json::from_str(&request.body).unwrap()
 }
 
-/// Lets other tasks run, so that what they would send is sent.
+/// Lets other tasks run, so that they send their pending requests.
 pub(crate) async fn take_turns() {
     for _ in 0..200 {
         tokio::task::yield_now().await;

@@ -179,7 +179,7 @@ async fn unused_scripts_are_listed() {
     fake.on_operation("UserDetails").fault(Fault::none());
     fake.on::<Comments>().fault(Fault::status(503)).times(2);
     fake.on_path("/oauth/token").fault(Fault::status(500));
-    // Not scripts: an expectation of no call, and a removed step.
+    // These are not unused scripts: an expectation of no call, and a removed step.
     fake.on_operation("consignments").expect(0);
     fake.on_operation("edecs").fault(Fault::none()).times(0);
     let names = ["UserDetails", "Comments", "/oauth/token"];
@@ -210,14 +210,14 @@ async fn the_fault_of_every_request_stands_around_the_scripts() {
         let client = fake.client().header("x-network", network);
         client.build().unwrap()
     };
-    // The reply is replaced, and the script keeps its step.
+    // The reply is replaced, but the script keeps its step.
     assert!(client("barn").user_details().await.is_err());
     assert_eq!(fake.unused_scripts(), ["UserDetails"]);
     fake.clear_scripts();
     script().respond(json!({"userDetails": {"firstName": "Robin", "lastName": "Roe"}}));
     let user = client("barn").user_details().await.unwrap().value;
     assert_eq!(user.first_name.as_deref(), Some("Robin"));
-    // The reply of the script, and then the real one, with the change.
+    // First the script's reply, then the real reply, both with the change.
     fake.on_every_request(|_| Some(Fault::replaced("/data/userDetails/lastName", "Hill")));
     script().respond(json!({"userDetails": {"firstName": "Robin", "lastName": "Roe"}}));
     for name in ["Robin", "Sam"] {

@@ -35,7 +35,7 @@ struct Session {
     fake: Fake,
     manager: TokenManager,
     secrets: BTreeMap<&'static str, Vec<String>>,
-    /// All that `Display` and `Debug` have shown.
+    /// All output of `Display` and `Debug` so far.
     shown: String,
 }
 
@@ -43,7 +43,7 @@ async fn session_without_secrets() {
     let fake = start_fake().await;
     let provider = fake.provider().client_secret(CLIENT_SECRET).build();
     let provider = provider.unwrap();
-    // Two renewals in a row, as after refused tokens.
+    // Two refreshes in a row, as after refused tokens.
     let manager = TokenManager::builder(provider.clone());
     let manager = manager.timing(|it| it.between_forced = Duration::ZERO);
     let manager = manager.build().unwrap();
@@ -130,7 +130,7 @@ impl Session {
         tokens
     }
 
-    /// Calls, one of them refused, and a renewal with rotation.
+    /// Makes calls, one of them refused, and a refresh with rotation.
     async fn call(&mut self, client: &Client) {
         let account = client.account(self.fake.account_id());
         for destination in ["QDZZ3333", "QDZZ33"] {
@@ -157,7 +157,7 @@ impl Session {
         write!(self.shown, "{:?}", download.await).unwrap();
     }
 
-    /// A call to a service that responds with a page, a cookie and the request itself.
+    /// Makes a call to a service that replies with a page, a cookie and the request itself.
     async fn call_that_is_echoed(&mut self, token: &str) {
         let echo = Reply::new(503).header("set-cookie", format!("session={COOKIE}"));
         let echo = echo.body(format!("<html>{COOKIE} {SIGNATURE} {token}</html>"));
@@ -168,7 +168,7 @@ impl Session {
         write!(self.shown, "{client:?}").unwrap();
     }
 
-    /// The refusal of a refresh, after a further login, repeats its tokens.
+    /// After another login, the refusal of a refresh repeats the tokens.
     async fn refuse_with_the_tokens(&mut self) {
         let tokens = self.log_in().await;
         let access = self.manager.access_token().await.unwrap();

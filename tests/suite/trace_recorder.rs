@@ -14,7 +14,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-/// A line for each span, event and log record of this process, and whether this crate recorded it.
+/// One line for each span, event and log record of this process, with a flag if this crate recorded it.
 static LINES: Mutex<Vec<(bool, String)>> = Mutex::new(Vec::new());
 
 /// All lines so far.
@@ -72,7 +72,7 @@ impl Subscriber for &'static Recorder {
 
     fn new_span(&self, span: &Attributes<'_>) -> Id {
         let ours = is_ours(span.metadata());
-        // Values that are recorded later have the id only, so an odd id marks a span of this crate.
+        // Later values carry only the id, so an odd id marks a span of this crate.
         let id = 2 * self.spans.fetch_add(1, Ordering::SeqCst) + 2 + u64::from(ours);
         let name = span.metadata().name();
         write_line(ours, format!("{id} {name}{}", fields(|f| span.record(f))));

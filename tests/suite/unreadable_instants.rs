@@ -1,4 +1,4 @@
-//! An instant that cannot be read is an error where it is given, and nothing is sent.
+//! An invalid timestamp is an error at once, and nothing is sent.
 
 use envd_sdk::ErrorKind;
 use envd_sdk::model::Timestamp;
@@ -43,7 +43,7 @@ async fn a_list_with_an_instant_that_cannot_be_read_is_not_asked_for() {
         assert!(error.unwrap_err().kind() == ErrorKind::Config, "{text}");
     }
     assert_eq!(fake.requests().len(), 0);
-    // A later setting takes the place of an earlier one, and what the clock says can always be sent.
+    // A later setting replaces an earlier one, and any time of the clock can be sent.
     let far = std::time::SystemTime::UNIX_EPOCH - std::time::Duration::from_secs(94_000_000_000);
     for from in [far.into(), Timestamp::from("2020-01-01T00:00:00")] {
         let filter = ConsignmentFilter::default().from("never").from(from);

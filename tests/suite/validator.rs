@@ -1,4 +1,4 @@
-//! Two readings of the specification, the validator's and the fake's, on the same consignments.
+//! Compares two implementations of the specification, the validator's and the fake's, on the same consignments.
 
 mod edits;
 mod lists;
@@ -19,7 +19,7 @@ use lists::{answers, list};
 
 use crate::fixed_date::{fake_builder, fixtures, noon};
 
-/// A fake, the list that it serves, and what is known of its user. The port outlives each test's own runtime.
+/// A fake, its list of questions, and its user's details. The port outlives each test's own runtime.
 struct Setting {
     runtime: Runtime,
     _fake: Fake,
@@ -42,7 +42,7 @@ fn setting() -> &'static Setting {
             let client = fake.client().build().unwrap();
             let user = client.user_details().await.unwrap().value;
             let list = client.questions().await.unwrap().value;
-            // The day by which the fake judges.
+            // The fake's current day.
             let zone = TimeZone::fixed(11 * 60).unwrap();
             let account = client.account(fake.account_id());
             let today = Day::today_in(zone, fake.clock().now());
@@ -78,7 +78,7 @@ fn valid() -> Vec<Value> {
     inputs.filter(Value::is_object).collect()
 }
 
-/// What the fake says to a consignment, as the client decodes it.
+/// The fake's errors for a consignment, as the client decodes them.
 fn ask(runtime: &Runtime, account: &Account, input: &ConsignmentInput) -> Vec<ServerError> {
     let reply = account.save_consignment(input.clone());
     match runtime.block_on(reply.into_future()) {
@@ -90,11 +90,11 @@ fn ask(runtime: &Runtime, account: &Account, input: &ConsignmentInput) -> Vec<Se
     }
 }
 
-/// Compares what the validator finds with what the fake says.
+/// Compares the validator's findings with the fake's errors.
 fn agree(mirror: &Report, said: &[ServerError], input: &Value) {
     let server = Report::from_server_errors(said);
     let comparison = compare(mirror, &server);
-    // A form that the crate does not know is left to the server, which judges nothing else then.
+    // The validator leaves an unknown form to the server, which then checks nothing else.
     if server.findings().iter().any(|f| f.rule == Rule::FormKnown) {
         assert_eq!(server.findings().len(), 1, "{comparison}\n{input}");
     } else {
@@ -146,7 +146,7 @@ fn both_readings_agree_on_what_the_random_ones_seldom_hit() {
         .into_iter()
         .find(|input| input["forms"] == json!(["LPAC1"]))
         .unwrap();
-    // Answers without an index inside rows, and with an index outside of them.
+    // Answers without an index inside rows, and with an index outside rows.
     let all = |row: Option<i64>, value: &str| -> Vec<Edit> {
         let ids = 0..setting.ids.len();
         ids.map(|id| Edit::Add(id, row, value.to_owned())).collect()

@@ -1,4 +1,4 @@
-//! Ends this binary where a test waits for ever on a fake or a clock, and says which test waits, and since where.
+//! Ends this binary if a test waits forever on a fake or a clock, and prints the test and where the wait began.
 
 use std::collections::HashMap;
 use std::io::Write as _;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use equipment::script::LIMIT;
 
-/// Where and when a test last asked for a fake or a client.
+/// The place and time of a test's last request for a fake or a client.
 struct Watched {
     test: String,
     at: &'static Location<'static>,
@@ -24,10 +24,10 @@ static TESTS: LazyLock<Mutex<HashMap<ThreadId, Watched>>> = LazyLock::new(|| {
     Mutex::default()
 });
 
-/// The variable with another limit, in seconds.
+/// The variable that overrides the limit, in seconds.
 const OTHER_LIMIT: &str = "ENVD_SDK_TEST_LIMIT";
 
-/// Forgets a test that has ended.
+/// Stops watching a test when it ends.
 struct Ended(ThreadId);
 
 impl Drop for Ended {
@@ -40,7 +40,7 @@ fn tests<T>(change: impl FnOnce(&mut HashMap<ThreadId, Watched>) -> T) -> T {
     change(&mut TESTS.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Gives the test of this thread its time again.
+/// Restarts the time limit of the test on this thread.
 #[track_caller]
 pub(crate) fn watch() {
     thread_local!(static ENDED: Ended = Ended(thread::current().id()));
@@ -57,7 +57,7 @@ fn watch_all(limit: Duration) {
             if let Some(Watched { test, at, .. }) =
                 tests.values().find(|it| it.since.elapsed() > limit)
             {
-                // Not captured, as what `eprintln` writes would be.
+                // Not `eprintln`, whose output the test harness would capture.
                 let _ = writeln!(
                     std::io::stderr(),
                     "the test {test} waits for ever: {limit:?} since {at}"

@@ -1,4 +1,4 @@
-//! Walks through a list that changes on the website meanwhile, as an application sees them.
+//! Walks through a list that changes on the website during the walk, as an application sees them.
 
 use envd_sdk::fake::WebsiteEdit;
 use envd_sdk::fake::levers::Assumptions;
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::fixed_date::fake_builder;
 
-/// The last digits of the numbers of all records on pages of three, with this edit before the second page.
+/// The last digits of the numbers of all records, on pages of three, with this edit before the second page.
 async fn walk(assumptions: Assumptions, edit: WebsiteEdit) -> String {
     let fake = fake_builder().assume(assumptions).start().await.unwrap();
     fake.levers().edit_before_list(fake.account_id(), 2, edit);
@@ -38,9 +38,9 @@ async fn walks_lose_and_repeat_records_as_their_cursors_and_their_order_say() {
         (by_name(), delete(), "87654321"),
         (by_position(), insert(), "876654321"),
         (by_position(), delete(), "8764321"),
-        // Changed behind the walk.
+        // The change is behind the walk.
         (earliest, change(), "123456782"),
-        // Changed before the walk reaches it, it moves to the front and is not seen at all.
+        // A record that changes before the walk reaches it moves to the front, and the walk misses it.
         (latest, change(), "8765431"),
     ] {
         assert_eq!(walk(assumptions, edit).await, seen);

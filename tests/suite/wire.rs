@@ -24,7 +24,7 @@ impl Raw {
     }
 }
 
-/// Sends one request and reads until the server closes the connection; `None` if it closes before the end of the head.
+/// Sends one request and reads until the server closes the connection. `None` if it closes before the end of the head.
 pub(crate) async fn send(
     url: &Url,
     method: &str,
@@ -44,7 +44,7 @@ pub(crate) async fn send(
     request.extend(["content-length: ", &length, "\r\n\r\n", body]);
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut bytes = Vec::new();
-    // A reset ends the connection as well.
+    // OK to ignore: a reset also ends the connection.
     let _ = stream.read_to_end(&mut bytes).await;
     let end = bytes.windows(4).position(|window| window == b"\r\n\r\n")?;
     let head = String::from_utf8(bytes[..end].to_vec()).unwrap();

@@ -19,7 +19,7 @@ fn kim() -> UserRecord {
     kim.account("envd-7", "LPA", "QAZZ7777")
 }
 
-/// How many consignments the account lists.
+/// The number of consignments that the account lists.
 async fn listed(account: &Account) -> usize {
     let filter = ConsignmentFilter::default();
     let page = account.consignments_page(&filter, None).await;

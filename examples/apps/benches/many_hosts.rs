@@ -1,9 +1,9 @@
-//! What hosts of `many_hosts` cost and do: accounts a second, statements an account, and the recovery after `kill -9`.
+//! Measures the hosts of `many_hosts`: accounts per second, statements per account, and the recovery after `kill -9`.
 //!
 //! `DATABASE_URL=postgres://.. cargo bench -p apps --features postgres --bench many_hosts [ACCOUNTS [MILLISECONDS]]`
 //!
-//! 1,000 accounts unless given, and a fake whose replies take 100 ms, as over a network. Nothing changes in a round, so that a
-//! run is what each interval costs. Statements are counted with `pg_stat_statements`, which the server has to load.
+//! By default it has 1,000 accounts, and a fake that replies after 100 ms, like a network. No data changes in a round, so a run
+//! shows the cost of an idle interval. It counts statements with `pg_stat_statements`, which the server has to load.
 
 use std::env;
 use std::process::{Child, Command, Stdio};
@@ -45,8 +45,8 @@ async fn main() {
     let accounts = given.first().copied().unwrap_or(1_000);
     let latency = Duration::from_millis(given.get(1).copied().unwrap_or(100));
     let bench = Bench::start(accounts, latency).await;
-    // A record of each account appears and then changes, which tells the readings of `fromDate` apart: later syncs read what is
-    // new.
+    // In each account a record appears and then changes. This tells a sync which date `fromDate` compares, so that later syncs
+    // read only changes.
     let first = bench.host();
     let mut saved = Vec::new();
     for outbox in &bench.outboxes {
@@ -63,7 +63,7 @@ async fn main() {
     println!("{accounts} accounts of one record, replies after {latency:?}");
     for number in [1, 2, 4] {
         let hosts: Vec<Host> = (0..number).map(|_| bench.host()).collect();
-        // The start of the hosts.
+        // Warm up: includes the start of the hosts.
         bench.round().await;
         bench.run("SELECT pg_stat_statements_reset()").await;
         let (requests, begun) = (bench.fake.requests().len(), Instant::now());
@@ -132,7 +132,7 @@ impl Bench {
         Host(host.spawn().unwrap())
     }
 
-    /// Makes all accounts due, and waits until none is.
+    /// Makes all accounts due, and waits until all have run.
     async fn round(&self) {
         self.run(&format!(
             "SELECT {SCHEMA}_jobs.reschedule_jobs(array_agg(id), run_at => now()) FROM {SCHEMA}_jobs.jobs"
@@ -153,7 +153,7 @@ impl Bench {
         }
     }
 
-    /// All statements but those of the bench.
+    /// The number of statements, without the bench's own.
     async fn statements(&self) -> f64 {
         let count = "SELECT sum(calls)::float8 AS bench FROM pg_stat_statements
             WHERE query NOT LIKE '%bench %' AND query NOT LIKE '%pg_stat%' AND toplevel";
@@ -161,7 +161,7 @@ impl Bench {
         database.query_one(count, &[]).await.unwrap().get(0)
     }
 
-    /// One of two hosts is killed while the service works on a request of it.
+    /// Kills one of two hosts while the service processes its request.
     async fn recovery(&self) {
         let slow = Fault::latency(Duration::from_secs(1));
         self.fake.on_operation(SAVE).fault(slow).times(1);

@@ -1,6 +1,6 @@
 // Writes graphiql.js.gz, graphiql.css.gz and LICENSES.txt: npm ci && npm run build
 //
-// Preact stands in for React, and the fonts are left out: with both, GraphiQL is three times as large.
+// Uses Preact instead of React, and leaves the fonts out: with both, GraphiQL is three times as large.
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
@@ -33,7 +33,7 @@ for (const input of Object.keys(result.metafile.inputs)) {
   const found = input.match(/.*node_modules\/((?:@[^/]+\/)?[^/]+)/);
   if (found) packages.add(found[0]);
 }
-// Packages with the same text stand together.
+// Groups packages with the same licence text.
 const byText = new Map();
 for (const folder of [...packages].sort()) {
   const { name, version, license, author, homepage } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));

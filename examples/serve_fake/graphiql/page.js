@@ -1,4 +1,4 @@
-// The page of GraphiQL: its settings stand in the page as JSON.
+// Starts GraphiQL with the settings in the page, which are JSON.
 import { GraphiQL } from 'graphiql';
 import { createGraphiQLFetcher } from '@graphiql/toolkit';
 import { h, render } from 'preact';
@@ -7,7 +7,7 @@ import 'graphiql/graphiql.css';
 const settings = JSON.parse(document.getElementById('settings').textContent);
 const fetcher = createGraphiQLFetcher({
   url: settings.url,
-  // Headers that one sets in GraphiQL replace these.
+  // Headers that the user sets in GraphiQL replace these.
   headers: { authorization: `Bearer ${settings.token}` },
 });
 const tab = { query: settings.query };

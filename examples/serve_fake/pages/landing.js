@@ -1,4 +1,4 @@
-// Copies what stands beside a button. Without scripts the buttons stay hidden, and the texts can be selected.
+// Copies the text next to a button. Without scripts the buttons stay hidden, and the user can select the texts.
 const said = document.getElementById('copied');
 for (const button of document.querySelectorAll('[data-copy]')) {
   button.hidden = false;

@@ -10,7 +10,6 @@ mod scripts;
 use std::fmt;
 use std::sync::Arc;
 
-use graphql_client::GraphQLQuery;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -24,7 +23,7 @@ pub(super) use self::scripts::{Scripts, unscripted};
 use super::Fake;
 use super::problem::ErrorItem;
 use super::reference_data::root_fields;
-use crate::graphql::OperationDocument;
+use crate::graphql::{OperationDocument, TypedOperation};
 
 /// A script for the calls of one operation, or to one path. Calls take the steps in the order in which they were added;
 /// without a step the fake answers as usual.
@@ -58,7 +57,7 @@ impl Fake {
     #[must_use]
     pub fn on<Q>(&self) -> On<'_>
     where
-        Q: GraphQLQuery<Variables: Default>,
+        Q: TypedOperation<Variables: Default>,
     {
         On {
             check: check_data::<Q>,
@@ -177,7 +176,7 @@ impl Fake {
     /// Those of the last 1,000 requests that call an operation, oldest first.
     pub fn requests_of<Q>(&self) -> Vec<Received>
     where
-        Q: GraphQLQuery<Variables: Default>,
+        Q: TypedOperation<Variables: Default>,
     {
         let mut requests = self.requests();
         requests.retain(|received| received.operation().as_deref() == Some(name_of::<Q>()));
@@ -193,7 +192,7 @@ impl Fake {
     #[track_caller]
     pub fn variables_of<Q>(&self) -> Vec<Q::Variables>
     where
-        Q: GraphQLQuery<Variables: Default + DeserializeOwned>,
+        Q: TypedOperation<Variables: Default + DeserializeOwned>,
     {
         let read = |received: Received| match received.variables() {
             Ok(variables) => variables,
@@ -217,15 +216,15 @@ impl Fake {
     }
 }
 
-fn check_data<Q: GraphQLQuery<Variables: Default>>(data: &Value) -> Result<(), String> {
+fn check_data<Q: TypedOperation<Variables: Default>>(data: &Value) -> Result<(), String> {
     let read: Result<Q::ResponseData, _> = serde_path_to_error::deserialize(data);
     read.map(drop)
         .map_err(|error| format!("invalid data for {}: {error}", name_of::<Q>()))
 }
 
 /// The name that calls of an operation have.
-fn name_of<Q: GraphQLQuery<Variables: Default>>() -> &'static str {
-    Q::build_query(Q::Variables::default()).operation_name
+fn name_of<Q: TypedOperation<Variables: Default>>() -> &'static str {
+    Q::body(Q::Variables::default()).name
 }
 
 // The return value only serves to add further steps.

@@ -5,7 +5,6 @@ use apollo_compiler::executable::{Field, SelectionSet};
 use apollo_compiler::schema::ExtendedType;
 use apollo_compiler::validation::Valid;
 use apollo_compiler::{ExecutableDocument, Schema};
-use graphql_client::GraphQLQuery;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -13,7 +12,7 @@ use serde_json::{Value, json};
 use super::decode;
 use super::replies::JSON;
 use crate::graphql::envelope::is_void;
-use crate::graphql::{OperationDocument, Overrides, encode_operation, generated};
+use crate::graphql::{OperationDocument, Overrides, TypedOperation, encode_operation, generated};
 use equipment::seeded::seed;
 
 /// Replies of each kind for each operation.
@@ -144,7 +143,7 @@ impl Maker {
     }
 }
 
-fn check<Q: GraphQLQuery>(maker: &mut Maker, query: &str, name: &str) -> usize
+fn check<Q: TypedOperation>(maker: &mut Maker, query: &str, name: &str) -> usize
 where
     Q::ResponseData: Serialize + DeserializeOwned,
 {
@@ -229,7 +228,7 @@ fn null_elements(value: &Value) -> usize {
 }
 
 /// Breaks a value of a reply, the last member of each object among them; the error has its path.
-fn check_path<Q: GraphQLQuery>(maker: &mut Maker, query: &str, name: &str) -> usize
+fn check_path<Q: TypedOperation>(maker: &mut Maker, query: &str, name: &str) -> usize
 where
     Q::ResponseData: DeserializeOwned,
 {

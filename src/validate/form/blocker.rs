@@ -18,7 +18,7 @@ use super::Form;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Blocker {
-    /// A finding that keeps the consignment from being submitted: see the [table of rules](super#what-blocks).
+    /// A finding that keeps the consignment from being submitted: see the [table of rules](crate::validate#what-blocks).
     Finding(Arc<Finding>),
     /// A section with questions that must be answered has no row, and was not [skipped](Form::skip).
     NoRow {

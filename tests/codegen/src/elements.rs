@@ -1,4 +1,4 @@
-//! The elements of the schema, with which documents are compared.
+//! The elements of the schema, for comparison with the documents.
 
 use apollo_compiler::schema::ExtendedType;
 use apollo_compiler::validation::Valid;
@@ -13,7 +13,7 @@ pub(crate) struct Elements {
 /// A type of the schema (`Type`), a field or an enum value (`Type.field`), or an argument (`Type.field(argument:)`).
 pub(crate) struct Element {
     pub(crate) coordinate: String,
-    /// The type in GraphQL; of a type `object`, `input`, `enum` or `scalar`, of an enum value `value`.
+    /// The GraphQL type of a field or argument; for a type `object`, `input`, `enum` or `scalar`; for an enum value `value`.
     pub(crate) kind: String,
     pub(crate) description: String,
 }

@@ -1,8 +1,8 @@
-//! The generated files of `envd-sdk`: what `envd-codegen` writes from `graphql/`, and what only they need.
+//! The generated files of `envd-sdk`: the output of `envd-codegen` for `graphql/`, and the parts that only the SDK needs.
 //!
 //! `cargo test -p codegen` compares; `UPDATE_GENERATED=1 cargo test -p codegen` writes. Neither this package nor `envd-codegen`
-//! uses the SDK, so they work while the SDK does not compile. `names.rs` has the methods that run the operations and the setters of
-//! inputs, `pages.md` what the page of a type adds to the schema.
+//! uses the SDK, so they work while the SDK does not compile. `names.rs` has the methods that run the operations and the
+//! setters of inputs; `pages.md` has the text that follows a type's description in the schema.
 
 mod elements;
 mod names;
@@ -20,11 +20,11 @@ pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 const HEADER: &str = "// Written by tests/codegen from graphql/; change it there and run UPDATE_GENERATED=1 cargo test -p codegen.\n\n";
 
-/// Each generated file: its path below [`ROOT`], and what it must hold.
+/// Each generated file: its path below [`ROOT`], and its expected contents.
 ///
 /// # Errors
 ///
-/// All that is invalid or missing, each with the file where it belongs.
+/// Lists everything that is invalid or missing, with the file to correct.
 pub fn files() -> Result<[(&'static str, String); 4], String> {
     let mut program = envd_codegen::sdk().map_err(|error| error.to_string())?;
     let mut missing = pages::add(&mut program);

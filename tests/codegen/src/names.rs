@@ -1,4 +1,4 @@
-//! What the code of the SDK says beside the schema: methods, setters, words for the search.
+//! Names that the schema does not contain: methods, setters and search words.
 
 use envd_codegen::ir::{Field, Program};
 
@@ -22,7 +22,7 @@ const METHODS: &[(&str, &str)] = &[
     ("UserDetails", "Client::user_details"),
 ];
 
-/// The method that runs an operation; `missing` has found a row for each.
+/// The method that runs an operation. Each operation has a row, see `missing`.
 pub(crate) fn method(operation: &str) -> &'static str {
     let row = METHODS.iter().find(|(name, _)| *name == operation);
     row.map_or("", |(_, method)| method)
@@ -36,7 +36,7 @@ pub(crate) fn missing(program: &Program) -> impl Iterator<Item = String> {
     })
 }
 
-/// The setter of a field of an input: for one of them a method of that name reads the field.
+/// The setter of a field of an input. One field has another name, because a method of that name reads it.
 pub(crate) fn setter(field: &Field) -> &str {
     match field.coordinate.as_str() {
         "CreateOrSaveConsignmentInput.answers" => "with_answers",
@@ -44,8 +44,8 @@ pub(crate) fn setter(field: &Field) -> &str {
     }
 }
 
-/// Words by which the search of rustdoc finds a field (`Type.field`), beside its name. Those of a type stand on its `pub use` in
-/// `src/model/mod.rs`: rustdoc drops the aliases of what a private module declares.
+/// Additional words by which the search of rustdoc finds a field (`Type.field`). The words for a type are at its `pub use` in
+/// `src/model/mod.rs`, because rustdoc drops the aliases of items in private modules.
 pub(crate) fn search_words(field: &str) -> &'static str {
     match field {
         "Consignment.heads" => "#[doc(alias(\"animals\", \"head count\"))]\n",

@@ -41,7 +41,7 @@ pub(crate) fn file(program: &Program) -> String {
 
 /// The selections of each fragment as data.
 fn selections(program: &Program) -> String {
-    // The result of a change: its document has the selections of its record.
+    // The result of a mutation: its document contains the selections of its record.
     let records = program.records.iter();
     let records = records.filter(|record| record.generic != Some("Saved"));
     let records = records.map(|record| {
@@ -56,7 +56,7 @@ fn selections(program: &Program) -> String {
     )
 }
 
-/// The constant with the selections of a field, which are those of one fragment.
+/// The constant with the selections of a field, which come from one fragment.
 fn selected(field: &Field) -> String {
     let fragment = field.spread.as_deref();
     fragment.map_or_else(|| "&[]".to_owned(), constant)
@@ -66,7 +66,7 @@ fn constant(fragment: &str) -> String {
     fragment.to_snake_case().to_uppercase()
 }
 
-/// The document of an operation as data. A test of the SDK writes its text from them.
+/// The document of an operation as data, from which a test of the SDK writes the text.
 fn document(program: &Program, operation: &Operation) -> String {
     let Operation {
         name, kind, sent, ..
@@ -101,7 +101,7 @@ fn document(program: &Program, operation: &Operation) -> String {
     )
 }
 
-/// The one field of the root type.
+/// The only field of the root type.
 pub(crate) fn root(operation: &Operation) -> &Field {
     let Operation { name, reply, .. } = operation;
     assert!(reply.fields.len() == 1, "{name} has several fields");
@@ -118,7 +118,7 @@ fn one(program: &Program, operation: &Operation, shared: &mut SharedVariables) -
     let method = names::method(name);
     let field = root(operation);
     let root = field.coordinate.split('.').nth(1).unwrap_or_default();
-    // Two operations may read one field; then the name tells them apart.
+    // Two operations may read the same field; then the name distinguishes them.
     let by_name = if name.eq_ignore_ascii_case(root) {
         String::new()
     } else {
@@ -175,7 +175,7 @@ fn use_of_model(used: &mut BTreeSet<String>, leaf: &Leaf) {
     }
 }
 
-/// A `use` of names from one module, which stands inside of `levels` blocks.
+/// A `use` of names from one module, indented by `levels` blocks.
 pub(crate) fn import<'a>(
     module: &str,
     names: impl IntoIterator<Item = &'a str>,

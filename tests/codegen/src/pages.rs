@@ -1,4 +1,4 @@
-//! The pages of types and operations: their description in the schema, and their section in `pages.md`.
+//! The documentation of types and operations: the description in the schema, and the section in `pages.md`.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub(crate) fn sections() -> BTreeMap<&'static str, &'static str> {
     sections.map(|(name, text)| (name, text.trim())).collect()
 }
 
-/// Adds to each type its section, and to each field its words for the search. Returns the types that have no section.
+/// Adds its section to each type and its search words to each field. Returns the types without a section.
 pub(crate) fn add(program: &mut Program) -> Vec<String> {
     let sections = sections();
     let mut missing = Vec::new();
@@ -42,7 +42,7 @@ pub(crate) fn add(program: &mut Program) -> Vec<String> {
     missing
 }
 
-/// What rustdoc says of the structs of the operations.
+/// Writes the documentation of the structs of an operation.
 fn describe(operation: &mut Operation) {
     let name = &operation.name;
     let link = format!(

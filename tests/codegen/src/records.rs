@@ -22,7 +22,7 @@ const USES: &str = "AccountId AccountType ConsignmentId ConsignmentNumber Maybe 
 pub(crate) fn file(program: &Program) -> String {
     let mut items = String::new();
     let mut debugs = BTreeMap::new();
-    // The outermost question has all fields and is used for all levels of the tree; generic types are written by hand.
+    // The outermost question has all fields and serves all levels of the tree; generic types are written by hand.
     let is_written = |record: &&Struct| {
         record.generic.is_none() && envd_codegen::type_name(&record.name) == record.name
     };
@@ -81,8 +81,7 @@ fn one_setter(name: &str, argument: &str, change: &str) -> String {
     }
 }
 
-/// A row of the table of `Debug`: the fields, and which of them hold personal data, answers or signatures. `None` where
-/// nothing is hidden.
+/// A row for the `Debug` macro: the fields, and which of them hold personal data, answers or signatures. `None` if no field is hidden.
 fn debug(record: &Struct) -> Option<String> {
     if !rust::hides(&record.fields) {
         return None;

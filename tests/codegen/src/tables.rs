@@ -1,4 +1,4 @@
-//! The tables of operations and elements: which operation uses what, and where it comes from.
+//! The tables of operations and elements, with the uses and the source of each element.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -12,14 +12,14 @@ use envd_codegen::ir::{Operation, Program};
 use crate::elements::{Element, Elements};
 use crate::operations::root;
 
-/// A line for each element of the schema, in its order: its coordinate, with its type or its kind.
+/// One line for each element of the schema, in schema order: its coordinate, with its type or its kind.
 pub(crate) fn coordinates(elements: &Elements) -> String {
     let elements = elements.all.iter();
     let lines = elements.map(|element| format!("{} {}\n", element.coordinate, element.kind));
     lines.collect()
 }
 
-/// The coordinates that an operation reads, names or sends.
+/// The coordinates of the elements that an operation reads, names or sends.
 fn used_by(elements: &Elements, operation: &Operation) -> BTreeSet<String> {
     let document = elements.validate(&operation.sent).unwrap();
     let definition = document.operations.get(Some(&operation.name)).unwrap();
@@ -48,7 +48,7 @@ fn add_selected(elements: &Elements, selections: &SelectionSet, used: &mut BTree
     }
 }
 
-/// Adds a type that is read or sent, and all fields of an input, since callers may send any of them.
+/// Adds a type that is read or sent. Adds all fields of an input, since callers may send any of them.
 fn add_type(elements: &Elements, ty: &Type, used: &mut BTreeSet<String>) {
     let name = ty.inner_named_type();
     let kind = &elements.schema.types[name];
@@ -107,7 +107,7 @@ pub(crate) fn coverage(elements: &Elements, program: &Program) -> String {
             }
             Some((_, field)) if field.ends_with(')') => {}
             Some((of, field)) => {
-                // Documents do not name enum values: a value is used wherever its enum is.
+                // Documents do not name enum values, so a value counts as used wherever its enum is used.
                 let using = users(if kind == "value" { of } else { coordinate });
                 writeln!(page, "| `{field}` | `{kind}` | {source} | {using} |").unwrap();
             }
@@ -116,7 +116,7 @@ pub(crate) fn coverage(elements: &Elements, program: &Program) -> String {
     page
 }
 
-/// The source of a field of a root type, and its arguments with theirs.
+/// The source of a field of a root type, and its arguments with their sources.
 fn sources(elements: &Elements, coordinate: &str) -> (String, String) {
     let mut fields = elements.all.iter();
     let field = fields.find(|element| element.coordinate == coordinate);

@@ -16,7 +16,7 @@ fn generated_files_are_up_to_date() {
         if update {
             fs::write(&full, &expected).unwrap();
         }
-        // Not assert_eq!: it would print both files as a whole.
+        // Not assert_eq!, which would print both files completely.
         assert!(
             fs::read_to_string(&full).unwrap_or_default() == expected,
             "{path} is out of date; run UPDATE_GENERATED=1 cargo test -p codegen"
@@ -24,7 +24,7 @@ fn generated_files_are_up_to_date() {
     }
 }
 
-/// What else an operation lacks, with the file where it belongs: its method, its rule in the fake, its test.
+/// The parts that an operation still lacks, with the file for each: its method, its rule in the fake, its test.
 fn unfinished(program: &Program) -> Vec<String> {
     let [ops, fake, suite] = ["src/ops", "src/fake", "tests/suite"].map(sources);
     let mut unfinished = Vec::new();

@@ -63,7 +63,7 @@ fn a_changed_document_is_built_again_and_a_wrong_one_is_named() {
     let (is_built, said) = with("headz species");
     let named = "queries/heads.graphql:3:20: type `Consignment` does not have a field `headz`; there is `heads`, ";
     assert!(!is_built && said.contains(named), "{said}");
-    // A new file of the folder counts as well.
+    // A new file in the folder is also found.
     write(
         "queries/user.graphql",
         "query User { userDetail { email } }",

@@ -1,7 +1,7 @@
-//! README, guide and cookbook of each library as a stranger takes them: each block of TOML makes a package beside a clone, and each program is
-//! pasted into it as it is shown, and built without a warning.
+//! Builds the programs of README, guide and cookbook like a reader: each block of TOML becomes a package next to a clone, and
+//! each program is pasted into it unchanged and must build without a warning.
 //!
-//! A block is a fragment, and left to the doctests of the crate, if rustdoc hides lines of it and `main` is not among those shown.
+//! A block with hidden lines and without a visible `main` is a fragment; only the doctests of the crate build it.
 #![cfg(unix)]
 
 mod cargo;
@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 use self::cargo::{ROOT, check, new_package};
 
-/// What the dependencies on the libraries begin with. The first one is in every block of TOML. CONTRIBUTING says how they lose the path
-/// when the libraries are published.
+/// The beginnings of the dependencies on the libraries. The first is in every block of TOML. CONTRIBUTING describes how to
+/// remove the path for a release.
 const DEPENDENCIES: [&str; 4] = [
     r#"envd-sdk = { path = "../envd-sdk", version = "0.1""#,
     r#"envd-sync = { path = "../envd-sdk/crates/envd-sync", version = "0.1""#,
@@ -21,7 +21,7 @@ const DEPENDENCIES: [&str; 4] = [
     r#"envd-codegen = { path = "../envd-sdk/crates/envd-codegen", version = "0.1""#,
 ];
 
-/// Where the libraries are, once the pages name no path.
+/// Redirects the libraries to the clone, once the pages contain no path.
 const PATCH: &str = r#"[patch.crates-io]
 envd-sdk = { path = "../envd-sdk" }
 envd-sync = { path = "../envd-sdk/crates/envd-sync" }
@@ -29,7 +29,7 @@ envd-postgres = { path = "../envd-sdk/crates/envd-postgres" }
 envd-codegen = { path = "../envd-sdk/crates/envd-codegen" }
 "#;
 
-/// A fenced block, named after the path of its page and its number there.
+/// A fenced block, named after the path of its page and its position there.
 struct Block {
     name: String,
     language: String,
@@ -59,7 +59,7 @@ fn blocks(page: &Path) -> Vec<Block> {
     blocks
 }
 
-/// The pages of a folder, in the order of their names.
+/// The pages of a folder, sorted by name.
 fn pages(folder: &Path) -> impl Iterator<Item = Vec<Block>> + use<> {
     let files = fs::read_dir(folder).unwrap();
     let mut pages: Vec<PathBuf> = files
@@ -71,7 +71,7 @@ fn pages(folder: &Path) -> impl Iterator<Item = Vec<Block>> + use<> {
 }
 
 impl Block {
-    /// What is copied from the page, unless it is a fragment or no Rust.
+    /// The program as copied from the page. `None` for a fragment and for other languages.
     fn shown(&self) -> Option<String> {
         let is_rust = ["", "rust", "no_run", "standalone_crate"].contains(&self.language.as_str());
         let hidden = |line: &&str| line.trim() == "#" || line.trim_start().starts_with("# ");
@@ -85,14 +85,14 @@ impl Block {
     }
 }
 
-/// What a stranger builds: the dependencies, and what is pasted into `src` and `tests`.
+/// A package to build: the dependencies, and the programs for `src` and `tests`.
 struct Package {
     name: String,
     dependencies: String,
     sources: Vec<Block>,
 }
 
-/// The first page begins with the dependencies of all that have none of their own above them.
+/// Groups the blocks into packages. The dependencies at the start of the first page apply to programs without their own.
 fn packages(pages: impl Iterator<Item = Vec<Block>>) -> Vec<Package> {
     let mut packages: Vec<Package> = Vec::new();
     for page in pages {
@@ -154,7 +154,7 @@ impl Package {
         for block in &self.sources {
             let text = match block.is_test() || block.text.contains("fn main()") {
                 true => block.text.clone(),
-                // Functions for a program of the reader's.
+                // Functions to paste into the reader's program.
                 false => format!("#![allow(dead_code)]\n{}\nfn main() {{}}\n", block.text),
             };
             let place = folder.join(if block.is_test() { "tests" } else { "src/bin" });

@@ -4,17 +4,17 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::{env, fs, process};
 
-/// Closed to other users whatever umask and group the test runs with: stores refuse files and folders that others may write.
-/// Deleted with its contents on drop.
+/// A temporary folder that is closed to other users under any umask and group, because stores refuse files and folders that
+/// others can write. Dropping it deletes it with its contents.
 #[derive(Debug)]
 pub struct TestFolder(PathBuf);
 
 impl TestFolder {
-    /// An empty one with mode 700.
+    /// Creates an empty folder with mode 700.
     ///
     /// # Panics
     ///
-    /// If it cannot be made.
+    /// If it cannot be created.
     #[must_use]
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
@@ -43,7 +43,7 @@ impl TestFolder {
         file
     }
 
-    /// The names in the folder, in order.
+    /// The names in the folder, sorted.
     ///
     /// # Panics
     ///
@@ -64,7 +64,7 @@ impl Drop for TestFolder {
     }
 }
 
-/// Where there are modes.
+/// Sets the mode, on systems that have modes.
 fn set_mode(path: &Path, mode: u32) {
     #[cfg(unix)]
     {

@@ -1,23 +1,23 @@
-//! The temporary folder of all tests, [`TestFolder`], and their TCP server: replies that a fake or wiremock cannot send, and counts of
-//! connections.
+//! The temporary folder for all tests, [`TestFolder`], and a TCP server for them: it sends replies that a fake or wiremock
+//! cannot send, and counts connections.
 //!
 //! | a test needs | |
 //! |---|---|
 //! | the same reply for every request | `Server::script([Reply::json(200, body)])` |
-//! | one reply after the other (the last one is repeated) | `Server::script([Reply::close(), Reply::json(200, body)])` |
-//! | a reply that depends on the request, or comes when the test says so | `Server::start(move \|request\| async move { .. })` |
+//! | a sequence of replies (the last is repeated) | `Server::script([Reply::close(), Reply::json(200, body)])` |
+//! | a reply that depends on the request, or that the test triggers | `Server::start(move \|request\| async move { .. })` |
 //! | bytes that are not HTTP | `Reply::raw(bytes)` |
-//! | a connection that ends without a reply, or within one | `Reply::close()`, `Reply::json(200, body).cut(n)` |
+//! | a connection that ends without a reply, or in the middle of a reply | `Reply::close()`, `Reply::json(200, body).cut(n)` |
 //! | a reply that never comes | `Server::start(\|_\| std::future::pending())` |
 //! | an HTTP proxy that stops at a request | `Server::start` with [`forward`] |
 //! | connections below HTTP: a TCP proxy, a server that never reads | `Server::connections(\|connection\| async { .. })` |
-//! | two connections that the test serves by hand, in its own order | [`Listener`] |
+//! | connections that the test serves itself, in any order | [`Listener`] |
 //! | an address that refuses connections | [`refusing_address`] |
 //!
-//! A server listens on a free port of 127.0.0.1 and keeps connections alive. It runs in tasks of the runtime in which it is started;
-//! started outside of one, it runs on a thread of its own, so that what it allocates is not counted as the test's. It ends with that
-//! runtime or with the process. It says what it received ([`Server::requests`]) and how much there was at once
-//! ([`Server::most_connections`], [`Server::most_requests`]: requests that were received whole and have no reply yet).
+//! A server listens on a free port of 127.0.0.1 and keeps connections alive. It runs in tasks of the current runtime. If there
+//! is no runtime, it runs on its own thread, so that its allocations do not count as the test's. It ends with that runtime or
+//! with the process. It records the received requests ([`Server::requests`]) and the maximum of concurrent connections
+//! ([`Server::most_connections`]) and requests ([`Server::most_requests`]: complete requests without a reply yet).
 
 mod folder;
 pub mod plain_service;
@@ -37,22 +37,22 @@ use tokio::runtime::{Builder, Handle};
 
 pub use crate::folder::TestFolder;
 
-/// Texts that are no instants, with bars between them: a day, other orders and zones, words, and an instant that no calendar has.
+/// Texts that are not valid timestamps, separated by bars: a day, other orders and zones, words, and a date that does not exist.
 pub const UNREADABLE_INSTANTS: &str = "2020-01-01|01/01/2020|2020-01-01T00:00:00+1000|2020-01-01T00:00|2020-02-30T00:00:00Z|\
      +12020-01-01T00:00:00Z| 2020-01-01T00:00:00Z|1577836800|never|";
 
-/// What tests plant where `Debug` must not show it.
+/// A text that tests plant where `Debug` must not show it.
 pub const PLANTED: &str = "s3cr3t-of-sam";
 
 /// Asserts that `Debug` of a value that holds [`PLANTED`] does not show it.
 ///
-/// `tests/rooms` finds the types that are tested by their names, so the type is written out: `hides::<Client>(&client)`.
+/// `tests/rooms` finds the tested types by name, so write the type: `hides::<Client>(&client)`.
 #[track_caller]
 pub fn hides<T: Debug>(value: &T) {
     hides_text(value, PLANTED);
 }
 
-/// The same for a text that a test cannot choose, such as a token of the fake.
+/// Does the same for a text that a test cannot choose, such as a token of the fake.
 #[track_caller]
 pub fn hides_text<T: Debug>(value: &T, text: &str) {
     assert!(!text.is_empty());
@@ -61,16 +61,16 @@ pub fn hides_text<T: Debug>(value: &T, text: &str) {
     }
 }
 
-/// A request, with the head as it was sent and a body of `Content-Length`.
+/// A request with its original head and a body of `Content-Length` bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Without the empty line.
+    /// The head, without the final empty line.
     pub head: String,
     pub body: String,
 }
 
 impl Request {
-    /// The path with the query.
+    /// The path, including the query.
     #[must_use]
     pub fn target(&self) -> &str {
         self.head.split(' ').nth(1).unwrap_or_default()
@@ -86,7 +86,7 @@ impl Request {
     }
 }
 
-/// Bytes that a connection gets for a request, and whether it ends then.
+/// The bytes to send for a request, and whether to close the connection afterwards.
 #[derive(Clone, Debug)]
 pub struct Reply {
     head: Option<String>,
@@ -95,7 +95,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// A reply without a body. Its length is announced when it is sent.
+    /// A reply without a body. `Content-Length` is added when it is sent.
     #[must_use]
     pub fn new(status: u16) -> Self {
         let head = Some(format!("HTTP/1.1 {status} Status\r\n"));
@@ -115,7 +115,7 @@ impl Reply {
         Self::raw([])
     }
 
-    /// These bytes, and the end of the connection.
+    /// Sends these bytes, then closes the connection.
     #[must_use]
     pub fn raw(bytes: impl Into<Vec<u8>>) -> Self {
         let (head, body, end) = (None, bytes.into(), Some(usize::MAX));
@@ -135,7 +135,7 @@ impl Reply {
         self
     }
 
-    /// So many bytes of the body, and the end of the connection.
+    /// Truncates the body to this number of bytes, then closes the connection.
     #[must_use]
     pub fn cut(mut self, bytes: usize) -> Self {
         self.end = Some(bytes);
@@ -155,11 +155,11 @@ impl Reply {
     }
 }
 
-/// An accepted connection, without delay of small packets.
+/// An accepted connection that sends small packets without delay.
 #[derive(Debug)]
 pub struct Connection {
     pub stream: TcpStream,
-    /// What was received after the last request.
+    /// Bytes received after the last request.
     buffer: Vec<u8>,
 }
 
@@ -188,7 +188,7 @@ impl Connection {
         }
     }
 
-    /// Whether the connection goes on. A client that has closed it is no error.
+    /// Sends a reply. Returns true if the connection stays open; a connection closed by the client is not an error.
     pub async fn reply(&mut self, reply: &Reply) -> bool {
         let sent = self.send(&reply.bytes()).await;
         if reply.end.is_some() {
@@ -198,7 +198,7 @@ impl Connection {
         sent && reply.end.is_none()
     }
 
-    /// Whether the connection still stands.
+    /// Sends bytes. Returns true if the connection is still open.
     pub async fn send(&mut self, bytes: &[u8]) -> bool {
         self.stream.write_all(bytes).await.is_ok()
     }
@@ -209,7 +209,7 @@ impl Connection {
 pub struct Listener(TcpListener);
 
 impl Listener {
-    /// On a free port of 127.0.0.1.
+    /// Listens on a free port of 127.0.0.1.
     #[must_use]
     pub fn bind() -> Self {
         Self::new(bind())
@@ -239,7 +239,7 @@ fn bind() -> StdListener {
     listener
 }
 
-/// A number of things at once, and the most there were.
+/// A current count and its maximum.
 #[derive(Debug, Default)]
 struct Gauge {
     now: AtomicUsize,
@@ -262,7 +262,7 @@ impl Drop for Entered {
     }
 }
 
-/// A server that answers by itself.
+/// A server that answers automatically.
 #[derive(Clone, Debug)]
 pub struct Server {
     address: SocketAddr,
@@ -273,11 +273,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// One reply for each request, in this order; the last one is repeated.
+    /// Sends these replies in order, one for each request, and repeats the last.
     ///
     /// # Panics
     ///
-    /// When the first request comes, if there are no replies.
+    /// At the first request, if there are no replies.
     #[must_use]
     pub fn script(replies: impl IntoIterator<Item = Reply>) -> Self {
         let replies: Vec<Reply> = replies.into_iter().collect();
@@ -289,7 +289,7 @@ impl Server {
         })
     }
 
-    /// Each request gets the reply of this function.
+    /// Answers each request with this function.
     #[must_use]
     pub fn start<H, F>(handler: H) -> Self
     where
@@ -319,7 +319,7 @@ impl Server {
         }
     }
 
-    /// Each connection is served by this function, and ends with it.
+    /// Serves each connection with this function, and closes it afterwards.
     #[must_use]
     pub fn connections<H, F>(handler: H) -> Self
     where
@@ -367,7 +367,7 @@ impl Server {
         format!("http://{}", self.address)
     }
 
-    /// What was received, in order of arrival.
+    /// The received requests, in order of arrival.
     #[must_use]
     pub fn requests(&self) -> Vec<Request> {
         self.received.lock().unwrap().clone()
@@ -396,7 +396,7 @@ impl Server {
     }
 }
 
-/// The reply of another server, on a connection of its own, which ends with it.
+/// Forwards a request to another server on a new connection, and returns the reply.
 ///
 /// # Panics
 ///
@@ -407,12 +407,12 @@ pub async fn forward(to: SocketAddr, request: &Request) -> Reply {
     let text = format!("{head}\r\nconnection: close\r\n\r\n{body}");
     stream.write_all(text.as_bytes()).await.unwrap();
     let mut reply = Vec::new();
-    // OK to ignore: what has come until then is passed on.
+    // OK to ignore: the bytes received so far are passed on.
     let _ = stream.read_to_end(&mut reply).await;
     Reply::raw(reply)
 }
 
-/// An address whose connections are refused. The port stays taken, so that no other test listens there.
+/// An address that refuses connections. The port stays reserved, so that no other test listens there.
 ///
 /// # Panics
 ///
@@ -426,8 +426,8 @@ pub fn refusing_address() -> SocketAddr {
     address
 }
 
-/// Runs an example of the documentation to its end. Its future is boxed, so that the runtime is compiled once for all examples:
-/// with a `main` each they took twice as long to build.
+/// Runs an example of the documentation. Boxes its future, so that the runtime is compiled once for all examples: a separate
+/// `main` for each doubled the build time.
 ///
 /// # Panics
 /// If the example returns an error.

@@ -1,4 +1,4 @@
-//! A plain model of the service for random schedules: the records of one account with all their versions, and who wrote each.
+//! A simple model of the service for random schedules: the records of one account with all their versions and authors.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 /// 2026-11-20T00:00:00Z.
 pub const START: u64 = 1_795_132_800;
 
-/// Who wrote a version of a record.
+/// The author of a version of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Author {
     Website,
-    /// A request of this row, of any copy of the store.
+    /// A request for this row, from any copy of the store.
     Row(u64),
 }
 
@@ -19,9 +19,9 @@ pub enum Author {
 pub struct Version {
     pub value: Value,
     pub author: Author,
-    /// In seconds. Two changes never have one date.
+    /// In seconds. Each change has a different time.
     pub at: u64,
-    /// When, in events.
+    /// The number of the event.
     pub event: u64,
 }
 
@@ -47,13 +47,13 @@ impl Record {
         self.last().value["status"].as_str().unwrap()
     }
 
-    /// Whether somebody made it, and nobody has changed it since.
+    /// True if this author created the record and it was never changed since.
     pub fn is_only_of(&self, author: Author) -> bool {
         self.maker() == author && self.versions.len() == 1
     }
 }
 
-/// What a change did, and to which record.
+/// The result of a change, with the id of the record.
 pub enum Outcome {
     Saved(String),
     Refused,
@@ -65,43 +65,43 @@ pub struct Service {
     pub records: BTreeMap<String, Record>,
     /// In seconds.
     pub now: u64,
-    /// Counts everything that happens.
+    /// The number of events so far.
     pub events: u64,
     pub lists: u64,
-    /// The number of the first list that shows a new record, from the last one on.
+    /// The number of lists that do not show a new record yet.
     pub lag: u64,
     pub habits: Habits,
 }
 
-/// What a service may do or not.
+/// Variations in the behaviour of a service.
 #[derive(Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "they are independent of each other"
 )]
 pub struct Habits {
-    /// Objects are merged with what was there, not replaced.
+    /// Objects are merged into the existing value, not replaced.
     pub merges: bool,
-    /// Null is ignored.
+    /// Null fields are ignored.
     pub ignores_null: bool,
-    /// A destination without a name gets one.
+    /// The service fills in a missing name of the destination.
     pub fills: bool,
-    /// What is submitted is not changed by requests any more.
+    /// Requests cannot change a submitted record.
     pub locks: bool,
-    /// Nor by the website.
+    /// The website cannot change a submitted record either.
     pub locks_website: bool,
     /// The website is used with the same login.
     pub shares_login: bool,
-    /// A deleted record is read as one with the status `DELETED`.
+    /// A deleted record is returned with the status `DELETED`.
     pub shows_deleted: bool,
-    /// The answer to a read of what is not there is null.
+    /// The reply to a read of an unknown record is null.
     pub answers_null: bool,
     pub lists_newest_first: bool,
-    /// Dates are shown as instants.
+    /// Dates are returned as timestamps.
     pub shows_instants: bool,
-    /// Replies show the id and the status only.
+    /// Replies contain only the id and the status.
     pub replies_briefly: bool,
-    /// `createdBy` is not shown.
+    /// `createdBy` is not returned.
     pub hides_author: bool,
 }
 
@@ -143,7 +143,7 @@ impl Service {
         self.records.get_mut(id).unwrap().versions.push(version);
     }
 
-    /// Saves fields over a record.
+    /// Writes fields to an existing record.
     pub fn save(&mut self, id: &str, author: Author, sent: &Value) -> Outcome {
         let Some(record) = self.records.get(id).filter(|record| !record.is_deleted) else {
             return Outcome::NotFound;
@@ -188,12 +188,12 @@ impl Service {
         (!record.is_deleted || self.habits.shows_deleted).then_some(record)
     }
 
-    /// Whether lists show the record by now.
+    /// True if lists show the record now.
     pub fn is_listed(&self, record: &Record) -> bool {
         !record.is_deleted && record.listed_from <= self.lists
     }
 
-    /// All that is listed now.
+    /// Counts a list request, and returns the listed records.
     pub fn list(&mut self) -> impl Iterator<Item = (&String, &Record)> {
         self.lists += 1;
         let records = self.records.iter();

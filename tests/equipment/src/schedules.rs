@@ -1,7 +1,7 @@
-//! Runs random schedules, each with a seed of its own.
+//! Runs random schedules, each with its own seed.
 //!
-//! `ENVD_SDK_TEST_SCHEDULES` names another number of schedules, `ENVD_SDK_EXPLORE` another seed, and
-//! `ENVD_SDK_TEST_SCHEDULE` a single one. `cargo test` runs few; `.ci/run` runs thousands.
+//! `ENVD_SDK_TEST_SCHEDULES` sets the number of schedules, `ENVD_SDK_EXPLORE` the seed, and `ENVD_SDK_TEST_SCHEDULE` selects a
+//! single schedule. `cargo test` runs a few; `.ci/run` runs thousands.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,13 +11,13 @@ use crate::seeded::seed;
 
 const ONE: &str = "ENVD_SDK_TEST_SCHEDULE";
 
-/// The number in a variable.
+/// Reads a number from an environment variable.
 fn number(variable: &str) -> Option<u64> {
     let number = std::env::var(variable).ok()?;
     Some(number.parse().unwrap())
 }
 
-/// Shows what happens in a schedule that runs alone.
+/// Prints an event if a single schedule was selected.
 pub fn note(what: impl FnOnce() -> String) {
     static SHOWS: OnceLock<bool> = OnceLock::new();
     if *SHOWS.get_or_init(|| number(ONE).is_some()) {
@@ -25,14 +25,14 @@ pub fn note(what: impl FnOnce() -> String) {
     }
 }
 
-/// So many schedules, unless a variable names another number, or the one that runs alone.
+/// The number of schedules to run: 1 if one was selected, the number in the variable, or this default.
 pub fn count(schedules: u64) -> u64 {
     let only = number(ONE).map(|_| 1);
     only.or_else(|| number("ENVD_SDK_TEST_SCHEDULES"))
         .unwrap_or(schedules)
 }
 
-/// Runs so many schedules on four threads, given their numbers and seeds, each in a runtime.
+/// Runs this number of schedules on four threads, each in a runtime. `run` gets the number of the schedule and its seed.
 pub fn run_schedules<F: Future<Output = ()>>(schedules: u64, run: impl Fn(u64, u64) -> F + Sync) {
     run_without_runtime(schedules, |schedule, seed| {
         let mut runtime = tokio::runtime::Builder::new_current_thread();
@@ -40,7 +40,7 @@ pub fn run_schedules<F: Future<Output = ()>>(schedules: u64, run: impl Fn(u64, u
     });
 }
 
-/// As [`run_schedules`], for schedules that have runtimes of their own.
+/// Like [`run_schedules`], for schedules that create their own runtimes.
 pub fn run_without_runtime(schedules: u64, run: impl Fn(u64, u64) + Sync) {
     let only = number(ONE);
     let next = AtomicU64::new(only.unwrap_or(0));

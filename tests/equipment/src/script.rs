@@ -1,22 +1,22 @@
-//! Tables of scenarios, as the tests of token managers, replica, outbox and banks play them.
+//! Runs tables of scenarios, in the tests of token managers, replica, outbox and banks.
 //!
-//! A line at the margin is the name of a scenario, and the indented lines after it are its steps: `do; do -> see, see`. A step that
-//! must fail sees `fails`. A scenario is played once for each alternative in braces, of which groups of the same length go together.
-//! `each:` begins the first steps of all scenarios after it.
+//! A line at the margin is the name of a scenario, and the indented lines below it are its steps: `do; do -> see, see`. `fails`
+//! means that the step must fail. A scenario runs once for each alternative in braces; groups with the same number of
+//! alternatives vary together. The steps after `each:` run first in all later scenarios.
 
 use std::fmt::Debug;
 use std::time::Duration;
 
-/// Longer than anything in these tests takes. What hangs fails.
+/// The time limit of a step, far longer than any step takes.
 pub const LIMIT: Duration = Duration::from_secs(120);
 
-/// Ends a wait on a fake or a manual clock that would never end.
+/// Panics if a wait on a fake or a manual clock does not end.
 pub async fn within<T>(what: &str, wait: impl Future<Output = T>) -> T {
     let waited = tokio::time::timeout(LIMIT, wait).await;
     waited.unwrap_or_else(|_| panic!("{what}: it has not ended after {LIMIT:?}"))
 }
 
-/// What the steps of a scenario do and see.
+/// Executes the steps of a scenario, and reports what they see.
 pub trait Stage: Send + 'static {
     type Error: Debug + Send;
 
@@ -24,11 +24,11 @@ pub trait Stage: Send + 'static {
 
     fn act(&mut self, words: &[&str]) -> impl Future<Output = Result<(), Self::Error>> + Send;
 
-    /// What is seen, in the words of what is expected.
+    /// Returns the actual value, in the format of the expected words.
     fn see(&mut self, words: &[&str]) -> impl Future<Output = String> + Send;
 }
 
-/// Plays all scenarios of a table, and shows of each one that fails the steps, the step, and what was expected and seen.
+/// Runs all scenarios of a table. For each failure it prints the scenario, the failed step, and the expected and actual values.
 pub async fn play<S: Stage>(table: &'static str) {
     let mut scenarios: Vec<(&str, String)> = Vec::new();
     let mut first = "";
@@ -88,7 +88,7 @@ async fn play_steps<S: Stage>(steps: String) -> Result<(), String> {
     Ok(())
 }
 
-/// The steps with each alternative. Braces without a bar, or around others, are those of JSON.
+/// Expands the alternatives. Braces without a bar, and outer braces, belong to JSON.
 fn alternatives(steps: &str) -> Vec<String> {
     let groups = steps.split('{').skip(1);
     let groups = groups.filter_map(|rest| Some(rest.split_once('}')?.0));
@@ -108,14 +108,14 @@ fn alternatives(steps: &str) -> Vec<String> {
     (0..length).flat_map(chosen).collect()
 }
 
-/// The columns of a table, which `|` parts.
+/// The rows of a table whose columns are separated by `|`.
 pub fn rows(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     let lines = table.lines().map(str::trim);
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines.map(|line| line.split('|').map(str::trim).collect())
 }
 
-/// Such as `90s`, `5m`, `1.5h` or `-40d`.
+/// Parses a duration such as `90s`, `5m`, `1.5h` or `-40d`.
 pub fn seconds(text: &str) -> f64 {
     let (number, unit) = text.split_at(text.len() - 1);
     let units = [("s", 1.0), ("m", 60.0), ("h", 3_600.0), ("d", 86_400.0)];
@@ -127,7 +127,7 @@ pub fn span(text: &str) -> Duration {
     Duration::from_secs_f64(seconds(text))
 }
 
-/// What was seen of several things, in one line.
+/// Joins several values in one line.
 pub fn listed(all: impl IntoIterator<Item = impl Into<String>>) -> String {
     let all: Vec<String> = all.into_iter().map(Into::into).collect();
     if all.is_empty() {

@@ -1,8 +1,8 @@
-//! Settings of property tests, which have a fixed seed unless another is set.
+//! Settings of property tests. The seed is fixed unless a variable sets it.
 
 use proptest::test_runner::{Config, RngSeed};
 
-/// The variable with a seed for a search with other random cases. A failure becomes a fixed case. `.ci/run` searches.
+/// The variable with a seed for other random cases; `.ci/run` sets it. Add a failure as a fixed case.
 const EXPLORE: &str = "ENVD_SDK_EXPLORE";
 
 /// The seed of all property tests.

@@ -1,7 +1,7 @@
-//! The code that is written, compiled and run on a fake.
+//! Compiles the generated code and runs it against a fake.
 
 use envd_sdk::fake::{Fake, Fault};
-use envd_sdk::graphql_client::GraphQLQuery;
+use envd_sdk::graphql::TypedOperation;
 use envd_sdk::model::{
     Answer, ConsignmentInput, ConsignmentSummary, FormType, Maybe, Party, PartyInput,
     SavedConsignment,
@@ -13,14 +13,14 @@ use self::generated::{
     save, two,
 };
 
-/// Code that is written gives no warnings, whatever is deprecated.
+/// Generated code gives no warnings, even for deprecated elements.
 #[deny(warnings)]
 mod generated {
     envd_sdk::include_operations!();
 }
 
-fn sent<Q: GraphQLQuery>(variables: Q::Variables) -> Value {
-    serde_json::to_value(Q::build_query(variables)).unwrap()["variables"].take()
+fn sent<Q: TypedOperation>(variables: Q::Variables) -> Value {
+    serde_json::to_value(Q::body(variables).variables).unwrap()
 }
 
 #[tokio::test]
@@ -45,7 +45,7 @@ async fn records_of_the_sdk_come_where_a_document_selects_its_fragments() {
     let two = client.execute::<Two>(variables).await.unwrap().value;
     let row: Row = two.one.unwrap();
     assert_eq!(row.number, summary.number);
-    // The fields of a fragment beside others are those of a record of its own, and never flattened.
+    // If a fragment is selected together with other fields, its fields are in a separate record, never flattened.
     let both = two.consignment.unwrap();
     assert_eq!((both.number, both.heads), (row.number, summary.heads));
     let _: Vec<Answer> = both.answers;
@@ -72,7 +72,7 @@ async fn a_change_sends_what_is_set_and_wipes_nothing_else() {
     let saved = account.save_consignment(input).await.unwrap().value;
     let id = saved.id.unwrap();
 
-    // The input of the SDK, through a document of our own.
+    // The SDK's input in our own document.
     let input = ConsignmentInput::new([FormType::Lpac1], origin, destination).id(id.clone());
     let variables = save::Variables {
         account: fake.account_id().into(),
@@ -85,7 +85,7 @@ async fn a_change_sends_what_is_set_and_wipes_nothing_else() {
     assert!(record.owner.is_some());
 }
 
-/// An input with nothing but what is required; an enum has no default.
+/// An input with only the required fields; an enum has no default.
 #[expect(deprecated)]
 fn movement(kind: Kind) -> MoveInput {
     MoveInput {
@@ -110,7 +110,7 @@ fn a_field_of_an_input_is_absent_null_or_a_value() {
     };
     let expected = json!({"input": {"note": null, "kind": "ERR", "within": {"kind": "A_B"}}});
     assert_eq!(sent::<Move>(move_::Variables { input }), expected);
-    // So is a variable of a change.
+    // A variable of a mutation has the same three states; an absent one is omitted.
     let variables = note::Variables {
         note: Maybe::Absent,
         kind: Kind::AB,
@@ -122,7 +122,7 @@ fn a_field_of_an_input_is_absent_null_or_a_value() {
     };
     let expected = json!({"note": null, "kind": "SELF"});
     assert_eq!(sent::<Note>(variables), expected);
-    // A variable of a query is sent or not.
+    // A variable of a query is omitted if it is not set.
     assert_eq!(sent::<Herd>(herd::Variables::default()), json!({}));
 }
 
@@ -147,7 +147,7 @@ fn replies_are_read_leniently_whatever_their_names() {
     assert_eq!(reply.thing.unwrap().typename.as_deref(), Some("Cow"));
     let empty: herd::ResponseData = serde_json::from_value(json!({})).unwrap();
     assert_eq!(empty, herd::ResponseData::default());
-    // Values that differ in GraphQL, differ in Rust.
+    // Values that differ in GraphQL have different names in Rust.
     let names = ["A_B", "AB", "UNRECOGNIZED", "SELF", "_1", "ERR", "OLD"];
     let kinds = names.map(Kind::from);
     assert_eq!(kinds.each_ref().map(Kind::as_str), names);
@@ -165,7 +165,7 @@ async fn a_query_is_retried_a_change_is_not_and_both_are_scripted() {
     assert_eq!(reply.herd.unwrap().type_.as_deref(), Some("stud"));
     assert_eq!(fake.request_count("Herd"), 2);
 
-    // Its variables have no default, so it is scripted by its name.
+    // Its variables have no default, so script it by name.
     fake.on_own_operation("Move").fault(Fault::status(503));
     let input = movement(Kind::AB);
     let change = client.execute::<Move>(move_::Variables { input });

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use equipment::TestFolder;
 
-/// An empty folder of its own, closed to other users, deleted on drop with its contents.
+/// An empty folder, closed to other users. Dropping it deletes it with its contents.
 #[derive(Debug)]
 pub struct Folder(TestFolder);
 

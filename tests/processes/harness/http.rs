@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use url::{Position, Url};
 
-/// Sends a request and returns the whole reply. The host is that of the address, unless the headers begin with another.
+/// Sends a request and returns the complete reply. The host comes from the URL, unless the first header sets another.
 pub fn send(method: &str, url: &Url, headers: &[&str], body: &str) -> String {
     let mut stream = TcpStream::connect(url.authority()).unwrap();
     let target = &url[Position::BeforePath..Position::AfterQuery];
@@ -17,11 +17,11 @@ pub fn send(method: &str, url: &Url, headers: &[&str], body: &str) -> String {
     };
     let headers = [&[host, "connection: close", &length], headers].concat();
     let head = format!("{method} {target} HTTP/1.1\r\n{}", headers.join("\r\n"));
-    // A body that is too long is refused while it is sent.
+    // OK to ignore: the server may refuse a long body while it is being sent.
     let _ = write!(stream, "{head}\r\n\r\n{body}");
     let mut reply = Vec::new();
     let _ = stream.read_to_end(&mut reply);
-    // A compressed body is no text.
+    // A compressed body is not text.
     String::from_utf8_lossy(&reply).into_owned()
 }
 

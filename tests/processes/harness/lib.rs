@@ -1,11 +1,11 @@
-//! Starts programs and child processes, and stands between them and their servers.
+//! Starts programs and child processes, and proxies their connections to servers.
 //!
-//! * [`Program`]: an example of the root package, [`Ended`] what it printed, [`Running`] one that serves, [`Terminal`] one at a
-//!   terminal.
-//! * [`Process`]: one that runs beside the test; it may be the test binary again, with one of its tests as the program ([`child!`]).
-//! * [`Proxy`]: a TCP proxy that stops at a request of HTTP or at a statement of Postgres.
-//! * [`Folder`]: files of one test.
-//! * [`stories`]: tables of what programs are called with and what they print.
+//! * [`Program`]: an example of the root package; [`Ended`]: its exit code and output; [`Running`]: an example that serves;
+//!   [`Terminal`]: an example at a terminal.
+//! * [`Process`]: a process that runs alongside the test; it may be the test binary again, with one test as the program ([`child!`]).
+//! * [`Proxy`]: a TCP proxy that stops at an HTTP request or a Postgres statement.
+//! * [`Folder`]: the files of one test.
+//! * [`stories`]: tables of program calls and their expected output.
 
 mod folder;
 pub mod http;

@@ -1,4 +1,4 @@
-//! Processes that run beside a test. Every wait for one has the limit of this file: what hangs fails, and says what it waited for.
+//! Processes that run alongside a test. Every wait has a time limit; a wait that exceeds it fails with its name.
 
 use std::env;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -12,10 +12,10 @@ pub use equipment::script::within;
 use rustix::process::{Pid, Signal, kill_process};
 
 const TASK: &str = "ENVD_SDK_TEST_TASK";
-/// Distinguishes lines of the protocol from those of the test harness.
+/// Distinguishes protocol lines from the output of the test harness.
 const PREFIX: &str = "@@";
 
-/// Starts a test of this module as a [`Process`], with the texts of its task and commands on stdin.
+/// Starts a test of this module as a [`Process`] with a [`task`], and with commands on stdin.
 #[macro_export]
 macro_rules! child {
     ($test:ident, $($text:expr),*) => {
@@ -23,7 +23,7 @@ macro_rules! child {
     };
 }
 
-/// As [`child!`], a command that is not started yet.
+/// Like [`child!`], but returns the command without starting it.
 #[macro_export]
 macro_rules! again {
     ($test:ident, $($text:expr),*) => {
@@ -31,7 +31,7 @@ macro_rules! again {
     };
 }
 
-/// A command that runs a test of this binary, with these texts as its [`task`].
+/// A command that runs a test of this binary with this [`task`].
 pub fn again(test: &str, task: &[&str]) -> Command {
     let (_binary, test) = test.split_once("::").unwrap();
     let mut command = Command::new(env::current_exe().unwrap());
@@ -40,7 +40,7 @@ pub fn again(test: &str, task: &[&str]) -> Command {
     command
 }
 
-/// The texts that the parent has set, in a child. A test that is a program for children passes at once without them.
+/// The task that the parent has set for a child. Without a task, a test that serves as a child program passes immediately.
 pub fn task() -> Option<Vec<String>> {
     let task = env::var(TASK).ok()?;
     Some(task.split('\n').map(str::to_owned).collect())
@@ -52,7 +52,7 @@ pub fn reply(text: &str) {
     io::stdout().flush().unwrap();
 }
 
-/// Waits for a process, and kills it at the limit.
+/// Waits for a process, and kills it at the time limit.
 pub(crate) fn watched<T>(process: u32, what: &str, wait: impl FnOnce() -> T) -> T {
     let (waiting, ended) = channel::<()>();
     thread::scope(|scope| {
@@ -93,7 +93,7 @@ fn kill(process: u32) {
     let _ = Command::new("taskkill").args(["/F", "/PID", &id]).status();
 }
 
-/// Killed when it is dropped.
+/// A child process; dropping it kills the process.
 #[derive(Debug)]
 pub struct Process {
     child: Child,
@@ -111,7 +111,7 @@ impl Process {
         self.child.id()
     }
 
-    /// The next line of stdout with its end; empty after the last one.
+    /// The next line of stdout, including the line end; empty at the end of the output.
     pub fn line(&mut self) -> String {
         let mut line = String::new();
         let read = || self.stdout.read_line(&mut line).unwrap();
@@ -119,7 +119,7 @@ impl Process {
         line
     }
 
-    /// What it writes until it ends.
+    /// The rest of the output.
     pub fn rest(&mut self) -> String {
         let mut rest = String::new();
         let read = || self.stdout.read_to_string(&mut rest).unwrap();
@@ -141,7 +141,7 @@ impl Process {
         self.child.wait().unwrap();
     }
 
-    /// The exit code of a process that ends by itself.
+    /// Waits for the process to end, and returns its exit code.
     pub fn wait(&mut self) -> Option<i32> {
         let id = self.id();
         watched(id, "the end of a process", || self.child.wait().unwrap()).code()
@@ -160,7 +160,7 @@ impl Process {
         });
     }
 
-    /// Stops the process, and waits until all of its threads are: a signal reaches them one after the other.
+    /// Suspends the process, and waits until all of its threads are stopped: the signal reaches them one by one.
     #[cfg(target_os = "linux")]
     pub fn freeze(&self) {
         signal(self.id(), Signal::STOP);
@@ -186,7 +186,7 @@ impl Process {
     }
 }
 
-/// What the process [replies](reply), until it ends.
+/// Iterates over the [replies](reply) of the process, until it ends.
 impl Iterator for Process {
     type Item = String;
 

@@ -13,7 +13,7 @@ use url::Url;
 
 use super::process::{Process, watched};
 
-/// An example without arguments, environment settings and stdin.
+/// A call of an example. Initially it has no arguments, settings or stdin.
 #[derive(Debug)]
 pub struct Program(pub Command);
 
@@ -36,7 +36,7 @@ impl Program {
         Self(command)
     }
 
-    /// The path of an example: cargo puts examples beside the folder of the tests.
+    /// The path of an example: cargo puts examples next to the folder of the tests.
     pub fn path(name: &str) -> PathBuf {
         let tests = env::current_exe().unwrap();
         let folder = tests.ancestors().nth(2).unwrap().join("examples");
@@ -44,7 +44,7 @@ impl Program {
         let sources = fs::read_to_string(folder.join(format!("{name}.d"))).unwrap_or_default();
         let changed = |file: &Path| fs::metadata(file).and_then(|data| data.modified()).ok();
         let built = changed(&program);
-        // A blank in a path has a backslash before it.
+        // Cargo escapes a blank in a path with a backslash.
         let sources = sources.replace("\\ ", "\0");
         let mut sources = sources.split_whitespace().skip(1);
         let is_newer = |source: &str| changed(Path::new(&source.replace('\0', " "))) > built;
@@ -70,13 +70,13 @@ impl Program {
         self
     }
 
-    /// Within a folder.
+    /// Runs within a folder.
     pub fn within(mut self, folder: &Path) -> Self {
         self.0.current_dir(folder);
         self
     }
 
-    /// A terminal with colours, unless `NO_COLOR` is set.
+    /// Sets a terminal with colours, unless `no_color`.
     pub fn on_xterm(mut self, no_color: bool) -> Self {
         self.0.env("TERM", "xterm").env_remove("CLICOLOR");
         self.0.env_remove("NO_COLOR");
@@ -107,13 +107,13 @@ impl Program {
         Ended::of(child)
     }
 
-    /// Starts it with pipes for its output.
+    /// Starts it with pipes for the output.
     pub fn piped(mut self) -> Child {
         self.0.stdout(Stdio::piped()).stderr(Stdio::piped());
         self.0.spawn().unwrap()
     }
 
-    /// Starts it to be read line by line.
+    /// Starts it, to read its output line by line.
     pub fn start(mut self) -> Process {
         self.0.stderr(Stdio::null());
         Process::start(self.0)
@@ -131,61 +131,61 @@ impl From<Output> for Ended {
 }
 
 impl Ended {
-    /// Of a program that was started by a test.
+    /// Waits for a program that a test has started.
     pub fn of(child: Child) -> Self {
         let what = "the end of a program";
         watched(child.id(), what, || child.wait_with_output().unwrap()).into()
     }
 
-    /// Without an error.
+    /// Asserts exit code 0 and an empty stderr.
     #[track_caller]
     pub fn well(self) -> Self {
         assert_eq!(self.stderr, "", "{self:?}");
         self.with(0)
     }
 
-    /// With this exit code.
+    /// Asserts this exit code.
     #[track_caller]
     pub fn with(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "{self:?}");
         self
     }
 
-    /// With this exit code and nothing on stdout.
+    /// Asserts this exit code and an empty stdout.
     #[track_caller]
     pub fn mute(self, code: i32) -> Self {
         assert_eq!(self.stdout, "", "{self:?}");
         self.with(code)
     }
 
-    /// With this text on stdout.
+    /// Asserts that stdout contains this text.
     #[track_caller]
     pub fn shows(self, text: &str) -> Self {
         assert!(self.stdout.contains(text), "{text}: {self:?}");
         self
     }
 
-    /// With this text on stderr.
+    /// Asserts that stderr contains this text.
     #[track_caller]
     pub fn says(self, text: &str) -> Self {
         assert!(self.stderr.contains(text), "{text}: {self:?}");
         self
     }
 
-    /// With an error as the first line of stderr.
+    /// Asserts that the first line of stderr is an error.
     #[track_caller]
     pub fn fails(self) -> Self {
         assert!(self.stderr.starts_with("error: "), "{self:?}");
         self
     }
 
-    /// The lines of stdout, which are JSON.
+    /// The lines of stdout, parsed as JSON.
     pub fn lines(&self) -> Vec<Value> {
         json_lines(&self.stdout)
     }
 }
 
-/// Lines of JSON.
+/// Parses lines of JSON.
 pub fn json_lines(text: &str) -> Vec<Value> {
     let parse = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
     text.lines().map(parse).collect()

@@ -17,11 +17,11 @@ use super::statements::Statements;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     Pass,
-    /// Data from clients is held back.
+    /// Holds back data from clients.
     HoldRequests,
-    /// Data from the server is held back.
+    /// Holds back data from the server.
     HoldReplies,
-    /// Connections end, and new ones are refused.
+    /// Closes connections and refuses new ones.
     Cut,
 }
 
@@ -35,23 +35,23 @@ pub struct Proxy {
 struct State {
     target: (String, u16),
     mode: watch::Sender<Mode>,
-    /// Counts cuts, so that a connection ends however soon the next mode follows.
+    /// Counts cuts, so that a connection ends even if the next mode follows immediately.
     cuts: watch::Sender<usize>,
     stopped: Semaphore,
     round_trips: AtomicUsize,
     unwaited: AtomicUsize,
     statements: AtomicUsize,
-    /// After so many statements, requests are held back.
+    /// The number of statements that may still pass before requests are held back.
     left: AtomicUsize,
-    /// The reply to this statement is held back.
+    /// The number of the statement whose reply is held back.
     held_reply: AtomicUsize,
-    /// Statements that the server has and has not replied to.
+    /// The number of statements without a reply at the server.
     open: watch::Sender<usize>,
     replies: Mutex<Vec<u8>>,
 }
 
 impl Proxy {
-    /// In front of a Postgres server, in tasks of this runtime.
+    /// Starts in front of a Postgres server, in tasks of this runtime.
     pub async fn start(host: &str, port: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -77,7 +77,7 @@ impl Proxy {
         Self { address, state }
     }
 
-    /// In front of a fake. A POST counts as a statement.
+    /// Starts in front of a fake. A POST counts as a statement.
     pub async fn of(fake: &Fake) -> Self {
         let port = fake.graphql_url().port().unwrap();
         Self::start("127.0.0.1", port).await
@@ -93,24 +93,24 @@ impl Proxy {
         url.to_string()
     }
 
-    /// Also ends what [`hold_after`](Self::hold_after) and [`hold_reply`](Self::hold_reply) have set.
+    /// Sets the mode, and resets [`hold_after`](Self::hold_after) and [`hold_reply`](Self::hold_reply).
     pub fn set(&self, mode: Mode) {
         self.state.left.store(usize::MAX, Ordering::SeqCst);
         self.state.held_reply.store(usize::MAX, Ordering::SeqCst);
-        // First, so that what was held back does not pass when the mode changes.
+        // Cut first, so that held data does not pass when the mode changes.
         if mode == Mode::Cut {
             self.state.cuts.send_modify(|cuts| *cuts += 1);
         }
         self.state.mode.send_replace(mode);
     }
 
-    /// Passes so many more statements to the server, and holds requests back then.
+    /// Lets this number of statements pass, then holds requests back.
     pub fn hold_after(&self, statements: usize) {
         self.state.stopped.forget_permits(usize::MAX);
         self.state.left.store(statements, Ordering::SeqCst);
     }
 
-    /// Holds replies back from that to this statement on, counted from 1.
+    /// Holds back the reply to this statement, counted from 1, and all later replies.
     pub fn hold_reply(&self, statement: usize) {
         self.state.held_reply.store(statement, Ordering::SeqCst);
     }
@@ -120,7 +120,7 @@ impl Proxy {
         self.state.statements.load(Ordering::SeqCst)
     }
 
-    /// What the server has sent since this was called last.
+    /// The data that the server has sent since the last call.
     pub fn take_replies(&self) -> String {
         let replies = std::mem::take(&mut *self.state.replies.lock().unwrap());
         String::from_utf8_lossy(&replies).into_owned()
@@ -132,7 +132,7 @@ impl Proxy {
         stopped.await.unwrap().forget();
     }
 
-    /// As [`stopped`](Self::stopped); a program that ends before fails the test.
+    /// Like [`stopped`](Self::stopped), but fails if the program ends first.
     pub async fn stopped_for(&self, program: &mut Process) {
         let is_stopped = || {
             self.state
@@ -149,21 +149,21 @@ impl Proxy {
         within("a request that the proxy holds back", waits).await;
     }
 
-    /// Waits until the server has nothing of a client any more that it may still carry out.
+    /// Waits until the server has no more statements or requests to carry out.
     pub async fn settle(&self) {
         let mut open = self.state.open.subscribe();
         let settled = open.wait_for(|open| *open == 0);
         within("the server's last reply", settled).await.unwrap();
     }
 
-    /// The number of round trips without those that end transactions, and the number of those.
+    /// The number of round trips that do not end transactions, and the number of those that do.
     pub fn round_trips(&self) -> (usize, usize) {
         let count = |counter: &AtomicUsize| counter.load(Ordering::SeqCst);
         (count(&self.state.round_trips), count(&self.state.unwaited))
     }
 }
 
-/// What the two directions of a connection know of each other.
+/// The state that both directions of a connection share.
 #[derive(Default)]
 struct Direction {
     asking: AtomicBool,
@@ -172,7 +172,7 @@ struct Direction {
 }
 
 impl State {
-    /// Takes one of the statements that may pass.
+    /// Counts a statement. Returns true if no more statements may pass.
     fn is_used_up(&self) -> bool {
         let take = |left: usize| match left {
             usize::MAX => Some(left),
@@ -192,7 +192,7 @@ impl State {
         let Ok(server) = TcpStream::connect(&self.target).await else {
             return;
         };
-        // Disables Nagle's algorithm: small messages are sent at once.
+        // Disables Nagle's algorithm, so that small messages are sent immediately.
         client.set_nodelay(true).unwrap();
         server.set_nodelay(true).unwrap();
         let (mut from_client, mut to_client) = client.into_split();
@@ -202,7 +202,7 @@ impl State {
             let _ = self
                 .requests(&mut from_client, &mut to_server, &both, &is_cut)
                 .await;
-            // The server may still carry out what it has; the connection ends with its reply.
+            // The server may still process what it has received; the connection ends with its reply.
             let _ = to_server.shutdown().await;
             if both.open.lock().unwrap().is_empty() {
                 return;

@@ -1,8 +1,8 @@
-//! Messages of clients, as far as statements are counted: of Postgres ("Message Formats"), and requests of HTTP.
+//! Parses client messages to count statements: Postgres messages ("Message Formats" in its documentation) and HTTP requests.
 
 use std::ops::Range;
 
-/// The messages of one connection, in pieces of any size.
+/// The messages of one connection, which arrive in pieces of any size.
 #[derive(Default)]
 pub(crate) struct Statements {
     has_begun: bool,
@@ -12,9 +12,9 @@ pub(crate) struct Statements {
 }
 
 impl Statements {
-    /// The statements that end in the next piece: where each begins in the piece, or the piece itself does, and where it ends.
+    /// The statements that end in the next piece: the start of each in the piece (or the start of the piece), and its end.
     ///
-    /// A statement is a simple query, or all messages up to a `Sync`; of HTTP, the piece with the head of a POST.
+    /// A statement is a simple query, or all messages up to a `Sync`; with HTTP, the piece with the head of a POST.
     pub(crate) fn ends(&mut self, piece: &[u8]) -> Vec<Range<usize>> {
         let is_request = piece.starts_with(b"POST ") || piece.starts_with(b"GET ");
         if self.is_http || !self.has_begun && self.header.is_empty() && is_request {
@@ -28,7 +28,7 @@ impl Statements {
                 self.left -= 1;
             } else {
                 self.header.push(*byte);
-                // The first message has no type.
+                // The startup message has no type byte.
                 let length_at = usize::from(self.has_begun);
                 let Some(length) = self.header.get(length_at..length_at + 4) else {
                     continue;

@@ -1,30 +1,31 @@
-//! Plays stories of programs, written as a person would type them.
+//! Runs scenarios of programs, written like the commands that a user would type.
 //!
-//! A line at the margin is the name of a story, and the indented lines after it are its steps. `each` begins the first steps of all
-//! stories after it. Lines that begin with `with` are the rows of a table, whose columns ` | ` parts: the story is played once for
-//! each, with `{1}` being the first column.
+//! A line at the margin is the name of a story, and the indented lines below it are its steps. The steps after `each` run first
+//! in all later stories. Lines that begin with `with` are rows of a table with columns separated by ` | `: the story runs once
+//! for each row, and `{1}` is the first column.
 //!
 //! * `$ @ NAME=value program argument 'with blanks' -> 1` runs a program in the folder of the story. `@` sets the addresses and a token
-//!   of the fake. Without a code the program ends with 0 and an empty stderr; with one stderr may have something; `?` is any code.
+//!   of the fake. Without a code, the program must end with 0 and an empty stderr. With a code, stderr may have output; `?` is any code.
 //! * `< y|24` are lines on the stdin of the next program.
 //! * `file NAME text` writes a file, `record ID NAME` a record of the fake.
-//! * `next OPERATION fine`, `lost`, `refused CODE text`, `status 503 body`, `shows /pointer JSON` or `lacks /pointer`, perhaps `x3`, is
-//!   what happens to the next requests. `website makes JSON`, `website sets ID JSON` and `before list 2 website makes JSON` are edits
-//!   by somebody else.
+//! * `next OPERATION fine`, `lost`, `refused CODE text`, `status 503 body`, `shows /pointer JSON` or `lacks /pointer`, perhaps
+//!   with `x3`, scripts the next requests. `website makes JSON`, `website sets ID JSON` and `before list 2 website makes JSON`
+//!   are edits by another user.
 //!
-//! What is seen then is indented by four:
+//! Expectations are indented by four:
 //!
 //! * `> text` is in stdout, `! text` in stderr, `- text` in neither; `>> text` begins stdout, `!! text` stderr; `= text` is stdout.
-//! * `/0/state "queued"` is a member of the first JSON value of stdout, `/-1` is the last value. `/0/id ID` names a text, which `{ID}`
-//!   is from then on.
-//! * `row 1 a|b` are the cells of a line, `columns 9 7` the number in the first lines, `wide 100` the longest line, `first text` is in
-//!   the first line of stderr, `times 2 text` counts in stdout.
-//! * `answers 3[0]=24 17=Yes` are those of a declaration on stdout; `read NAME text` is a file, `has NAME text` is in it, `hides NAME text` is not, `same NAME`
-//!   has what stdout has, `none NAME` is not there.
-//! * `requests 3` came from the last program, `asked OPERATION 3` from all; `sent OPERATION text` is in the last request of it;
-//!   `new status JSON` is a member of each record that was not there at the start, `record ID /status JSON` one of a record.
+//! * `/0/state "queued"` is a member of the first JSON value of stdout, `/-1` is the last value. `/0/id ID` names a text, which
+//!   later steps insert with `{ID}`.
+//! * `row 1 a|b` are the cells of a line, `columns 9 7` the number of columns in the first lines, `wide 100` the longest line,
+//!   `first text` is in the first line of stderr, `times 2 text` occurs twice in stdout.
+//! * `answers 3[0]=24 17=Yes` are the answers of a declaration on stdout; `read NAME text` is the content of a file, `has NAME
+//!   text` is in it, `hides NAME text` is not, `same NAME` equals stdout, `none NAME` does not exist.
+//! * `requests 3` is the number of requests of the last program, `asked OPERATION 3` of all programs; `sent OPERATION text` is
+//!   in the last request for an operation; `new status JSON` is a member of each record created since the start, `record ID
+//!   /status JSON` a member of one record.
 //!
-//! Texts have escapes as in Rust. No program may print control characters.
+//! Texts have the escapes of Rust. No program may print control characters.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +34,7 @@ use serde_json::Value;
 
 use super::{Ended, Folder, Program};
 
-/// How the stories of a table begin.
+/// The initial state of the stories in a table.
 #[derive(Clone, Debug)]
 pub struct Stage {
     pub program: fn(&str) -> Program,
@@ -52,7 +53,7 @@ impl Default for Stage {
     }
 }
 
-/// Plays all stories of a table, and shows of each one that fails its step, what was expected and what was seen.
+/// Runs all stories of a table. For each failure it prints the step, and the expected and actual values.
 pub async fn play(table: &str, stage: Stage) {
     let (mut stories, mut each) = (Vec::<(&str, Vec<&str>)>::new(), Vec::new());
     for line in table
@@ -72,7 +73,7 @@ pub async fn play(table: &str, stage: Stage) {
             .filter_map(|line| line.strip_prefix("  with "))
             .collect();
         for row in if rows.is_empty() { &[""][..] } else { &rows } {
-            // It stands in the output of a test that panics.
+            // Shown in the output if the test panics.
             println!("{name} {row}");
             let mut story = Story::new(&stage, row);
             for step in lines.iter().filter(|line| !line.starts_with("  with ")) {
@@ -100,7 +101,7 @@ struct Story<'t> {
     names: BTreeMap<String, String>,
     input: Option<String>,
     ended: Ended,
-    /// How many requests there were before the last program.
+    /// The number of requests before the last program.
     requests: usize,
 }
 
@@ -152,13 +153,13 @@ impl<'t> Story<'t> {
         Ok(())
     }
 
-    /// The line with the cells of the row and the texts that have names.
+    /// Fills the cells of the row and the named texts into a line.
     fn filled(&self, line: &str) -> String {
         let mut line = line.to_owned();
         for (number, cell) in (1..).zip(&self.row) {
             line = line.replace(&format!("{{{number}}}"), cell);
         }
-        // A text may have names of others in it, which come later in the alphabet or not.
+        // Run twice, because a named text may contain other names.
         for (name, text) in self.names.iter().chain(&self.names) {
             line = line.replace(&format!("{{{name}}}"), text);
         }
@@ -269,7 +270,7 @@ impl<'t> Story<'t> {
             .ok_or_else(|| format!("{:?}", self.ended))
     }
 
-    /// What is there, and what is expected.
+    /// The actual and the expected value.
     fn found(&mut self, what: &str, rest: &str) -> (Value, Value) {
         let json =
             |text: &str| serde_json::from_str(text).unwrap_or_else(|_| panic!("{text} is no JSON"));
@@ -352,7 +353,7 @@ impl<'t> Story<'t> {
     }
 }
 
-/// What the service or somebody else does.
+/// Scripts the service, or makes an edit by another user.
 fn act(fake: &Fake, what: &str, rest: &str) {
     let account = fake.account_id();
     match what {
@@ -434,7 +435,7 @@ fn split(text: &str) -> (&str, &str) {
     text.split_once(' ').unwrap_or((text, ""))
 }
 
-/// Words as in a shell: blanks part them unless they stand between single quotes.
+/// Splits words like a shell: at blanks that are not inside single quotes.
 fn words(command: &str) -> Vec<String> {
     let (mut words, mut is_open) = (vec![String::new()], false);
     for letter in command.trim().chars() {
@@ -447,7 +448,7 @@ fn words(command: &str) -> Vec<String> {
     words
 }
 
-/// A text with the escapes of Rust.
+/// Resolves the escapes of Rust.
 fn unescaped(text: &str) -> Vec<u8> {
     let (mut bytes, mut rest) = (Vec::new(), text);
     while let Some((before, after)) = rest.split_once('\\') {
@@ -465,7 +466,7 @@ fn unescaped(text: &str) -> Vec<u8> {
                 let letter = char::from_u32(hex(&after[2..end])).unwrap();
                 (letter.to_string().into_bytes(), end + 1)
             }
-            // Of JSON.
+            // Escapes of JSON stay.
             _ => ("\\".into(), 0),
         };
         bytes.extend::<Vec<u8>>(text);

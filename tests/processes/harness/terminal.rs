@@ -10,7 +10,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use super::process::{signal, watched};
 use super::program::{Ended, Program};
 
-/// The side of the user.
+/// The user's side of the terminal.
 #[derive(Debug)]
 pub struct Terminal {
     user: File,
@@ -28,7 +28,7 @@ impl Terminal {
         Self::with_stdout(program, |side| Stdio::from(side.try_clone().unwrap()))
     }
 
-    /// As `start_all`, with so many columns.
+    /// Like `start_all`, with this number of columns.
     pub fn start_wide(program: Program, columns: u16) -> Self {
         Self::with_stdout(program, |side| {
             let mut stty = Command::new("stty");
@@ -57,12 +57,12 @@ impl Terminal {
         Self { user, child }
     }
 
-    /// The terminal shows the line as it is typed.
+    /// Types a line, which the terminal echoes.
     pub fn type_line(&mut self, line: &str) {
         self.user.write_all(format!("{line}\n").as_bytes()).unwrap();
     }
 
-    /// What Ctrl-C does: this is not the controlling terminal of the example.
+    /// Sends the signal of Ctrl-C, because this is not the controlling terminal of the example.
     pub fn interrupt(&self) {
         signal(self.child.id(), Signal::INT);
     }
@@ -81,7 +81,7 @@ impl Terminal {
 
     /// Exit code and output; `stderr` is the rest of the terminal output.
     pub fn wait(mut self) -> Ended {
-        // Only the child has its side open: reading fails after it has exited.
+        // Only the child has the other side open, so reading fails after it has exited.
         let mut shown = Vec::new();
         let what = "the end of a program at a terminal";
         let _ = watched(self.child.id(), what, || self.user.read_to_end(&mut shown));

@@ -1,4 +1,4 @@
-//! The two stores where they are alike: tables of their own in a schema, of one owner, with migrations.
+//! The common behaviour of the two stores: each has its own tables in a schema with one owner, and migrations.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ impl Store {
         Self::both_of(pool, schema, "")
     }
 
-    /// In a schema of this owner.
+    /// Both stores, in a schema of this owner.
     pub(super) fn both_of(pool: &Pool, schema: &str, owner: &str) -> [Self; 2] {
         let tokens = database::settings(pool, schema).owner(owner);
         let copies = database::sync_settings(pool, schema).owner(owner);
@@ -30,7 +30,7 @@ impl Store {
         [Self::Tokens(tokens), Self::Copies(copies)]
     }
 
-    /// What the names of its tables begin with.
+    /// The prefix of its table names.
     pub(super) fn prefix(&self) -> &'static str {
         match self {
             Self::Tokens(_) => "tokens",
@@ -52,7 +52,7 @@ impl Store {
         }
     }
 
-    /// Writes once more, over what is there.
+    /// Writes again, over the existing data.
     pub(super) async fn write(&self) -> Result<(), StoreError> {
         let is_written = match self {
             Self::Tokens(store) => {
@@ -71,7 +71,7 @@ impl Store {
         Ok(())
     }
 
-    /// How often it was written.
+    /// The number of writes so far.
     pub(super) async fn written(&self) -> u64 {
         match self {
             Self::Tokens(store) => generation(store).await.unwrap(),
@@ -83,7 +83,7 @@ impl Store {
         }
     }
 
-    /// What each operation says that reads or writes.
+    /// Runs each operation that reads or writes, and returns the results.
     async fn try_all(&self) -> Vec<Result<(), StoreError>> {
         match self {
             Self::Tokens(store) => vec![
@@ -99,7 +99,7 @@ impl Store {
         }
     }
 
-    /// Checks that no operation can be done.
+    /// Checks that every operation fails with this error.
     pub(super) async fn refuses(&self, kind: StoreErrorKind, part: &str) {
         for result in self.try_all().await {
             let error = result.expect_err(part);
@@ -128,7 +128,7 @@ async fn generation(store: &PostgresStore) -> Result<u64, StoreError> {
     Ok(stored.map_or(0, |stored| stored.record.tokens().generation()))
 }
 
-/// Checks as well that locks exclude each other and that connections keep no state.
+/// Also checks that locks exclude each other and that connections keep no state.
 async fn use_tokens(store: &PostgresStore) -> Result<(), StoreError> {
     let first = store.swap(KEY, None, &record(1)).await?;
     assert!(first.is_some());

@@ -1,4 +1,4 @@
-//! What tests write into the store of copies.
+//! The data that tests write into the store of copies.
 
 use envd_postgres::PostgresSync;
 use envd_sdk::auth::StoreError;
@@ -7,7 +7,7 @@ use envd_sync::store::{Order, SyncStore};
 
 pub(super) const ACCOUNT: &str = "s3cr3t farm";
 
-/// Everything that an account has.
+/// All data of an account.
 type Contents = (Vec<Document>, Vec<RecordRow>, Vec<ChangeRow>);
 
 pub(super) async fn contents(store: &PostgresSync) -> Contents {
@@ -23,7 +23,7 @@ pub(super) async fn contents(store: &PostgresSync) -> Contents {
     )
 }
 
-/// A batch with all parts, that is written once: over version `before` of its document.
+/// A batch with all parts, which can be written only once: over version `before` of its document.
 pub(super) fn batch(before: u64) -> Batch {
     let sequence = before + 1;
     let row = RecordRow {
@@ -57,7 +57,7 @@ pub(super) fn batch(before: u64) -> Batch {
     }
 }
 
-/// Uses each operation of the store, with conditions that few and many rows meet.
+/// Uses each operation of the store, with conditions that match few and many rows.
 pub(super) async fn use_everything(store: &PostgresSync) -> Result<(), StoreError> {
     assert!(store.commit(ACCOUNT, &batch(0)).await?);
     assert!(store.commit(ACCOUNT, &batch(1)).await?);

@@ -19,7 +19,7 @@ use super::both::Store;
 pub(super) const URL: &str = "ENVD_SDK_TEST_POSTGRES";
 pub(super) const RESTART: &str = "ENVD_SDK_TEST_POSTGRES_RESTART";
 
-/// Shared by the tests that use the server; exclusive for a restart of it.
+/// Shared by the tests that use the server; exclusive for a restart.
 static SERVER: RwLock<()> = RwLock::const_new(());
 
 #[allow(dead_code)]
@@ -41,19 +41,19 @@ pub(super) struct Database {
 }
 
 impl Database {
-    /// With tables.
+    /// Creates the tables of tokens.
     pub(super) async fn new() -> Self {
         let database = Self::empty().await;
         database.store().migrate().await.unwrap();
         database
     }
 
-    /// Without tables.
+    /// Creates an empty schema.
     pub(super) async fn empty() -> Self {
         Self::of(Access::shared().await)
     }
 
-    /// With tables and exclusive access to the server.
+    /// Creates the tables, with exclusive access to the server.
     pub(super) async fn new_exclusive() -> Self {
         let database = Self::of(Access::Exclusive(SERVER.write().await));
         database.store().migrate().await.unwrap();
@@ -72,7 +72,7 @@ impl Database {
         store(&pool(4), &self.schema)
     }
 
-    /// With tables of copies.
+    /// Creates the tables of copies.
     pub(super) async fn new_sync() -> (Self, PostgresSync) {
         let database = Self::empty().await;
         let store = database.sync();
@@ -80,7 +80,7 @@ impl Database {
         (database, store)
     }
 
-    /// As a [host](crate::stores::host) has it.
+    /// The argument for a [host](crate::stores::host).
     pub(super) fn of_host(&self) -> String {
         format!("postgres {}", self.schema)
     }
@@ -90,7 +90,7 @@ impl Database {
         sync(&pool(4), &self.schema)
     }
 
-    /// Both stores, with connections of their own.
+    /// Both stores, each with its own connections.
     pub(super) fn both(&self) -> [Store; 2] {
         Store::both(&pool(4), &self.schema)
     }
@@ -105,7 +105,7 @@ impl Database {
         client().await.batch_execute(&statement).await.unwrap();
     }
 
-    /// Makes these statements of a table fail with the error code of a full disk; a really full disk needs root privileges.
+    /// Makes these statements on a table fail with the error code of a full disk; really filling a disk needs root privileges.
     pub(super) async fn fill(&self, table: &str, statements: &str) {
         self.run(&format!(
             "CREATE FUNCTION {{schema}}.full() RETURNS trigger LANGUAGE plpgsql AS
@@ -142,7 +142,7 @@ impl Drop for Database {
     }
 }
 
-/// A database of another encoding, deleted on drop.
+/// A database with another encoding, deleted on drop.
 pub(super) struct OtherDatabase(String);
 
 impl OtherDatabase {
@@ -167,7 +167,7 @@ impl Drop for OtherDatabase {
     }
 }
 
-/// Executes statements on a separate runtime, for `drop`. Errors are ignored: the test has reported its own.
+/// Executes statements on a separate runtime, for `drop`. Ignores errors: the test reports its own.
 pub(super) fn run_blocking(statements: Vec<String>) {
     let done = thread::spawn(move || {
         let mut runtime = tokio::runtime::Builder::new_current_thread();
@@ -217,7 +217,7 @@ pub(super) fn pool(size: usize) -> Pool {
     pool_of(config(), size)
 }
 
-/// Through a proxy that can cut the connections.
+/// A pool through a proxy that can cut the connections.
 pub(super) fn pool_through(proxy: &Proxy, size: usize) -> Pool {
     let mut config = config_without_host();
     config.host("127.0.0.1").port(proxy.address().port());

@@ -33,7 +33,7 @@ async fn read_only_and_full_databases_are_errors_of_their_own() {
     assert!(store.swap(KEY, None, &record(1)).await.unwrap().is_some());
 }
 
-/// After a failover, sessions with the former primary are read-only, and new ones are with the new primary.
+/// After a failover, sessions with the former primary are read-only, and new sessions reach the new primary.
 #[tokio::test]
 async fn after_a_failover_no_read_only_session_stays_in_the_pool() {
     const SIZE: usize = 4;
@@ -41,7 +41,7 @@ async fn after_a_failover_no_read_only_session_stays_in_the_pool() {
     database.sync().migrate().await.unwrap();
     let pool = database::pool(SIZE);
     let all = async || {
-        // At once, so each session is another one.
+        // Concurrently, so that each uses a different session.
         let mut sessions = Vec::new();
         for _ in 0..SIZE {
             sessions.push(pool.get().await.unwrap());

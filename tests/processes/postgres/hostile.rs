@@ -14,7 +14,7 @@ use super::database::{self, Access, chain, connect};
 /// Values of `search_path` under which planted objects shadow those of the server.
 const SEARCH_PATHS: [&str; 3] = ["\"$user\", public", "public, pg_catalog", "public"];
 
-/// A database with two roles: that of the application, and a hostile one that may create schemas, and objects in `public`.
+/// A database with two roles: the application's, and a hostile role that may create schemas, and objects in `public`.
 struct Shared {
     name: String,
     _server: Access,
@@ -86,7 +86,7 @@ impl Shared {
         self.as_evil(include_str!("planted.sql")).await;
     }
 
-    /// Stores of a role; without a name, of the superuser.
+    /// The stores of a role; of the superuser if the name is empty.
     fn stores_of(&self, role: &str, schema: &str) -> [Store; 2] {
         Store::both(&self.pool_as(role), schema)
     }
@@ -180,7 +180,7 @@ async fn a_schema_that_another_role_created_is_refused() {
     let join = format!("GRANT {0}_evil TO {0}_app", shared.name);
     shared.as_admin(&join).await;
     refuse("app", "trap").await;
-    // The application owns the schema, and one of its tables belongs to another role.
+    // The application owns the schema, but another role owns one of the tables.
     for (mixed, table) in shared
         .stores_of("app", "mixed")
         .iter()
@@ -192,7 +192,7 @@ async fn a_schema_that_another_role_created_is_refused() {
     }
     refuse("app", "mixed").await;
     refuse("", "mixed").await;
-    // The application owns the schema, but not the table of migrations; reading that would run foreign code.
+    // The application owns the schema but not the table of migrations; reading that table would run foreign code.
     shared.plant().await;
     refuse("app", "public").await;
     assert_eq!(shared.called().await, "");

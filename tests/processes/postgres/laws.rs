@@ -16,7 +16,7 @@ const PATIENT: Duration = Duration::from_secs(20);
 async fn the_store_keeps_the_laws() {
     let database = Database::new().await;
     let schema = database.schema.clone();
-    // A new pool for each store: only the server is shared.
+    // Each store has its own pool: only the server is shared.
     check_token_store(move || database::store(&pool(3), &schema)).await;
 }
 
@@ -34,7 +34,7 @@ async fn the_store_of_copies_keeps_the_laws() {
     check_sync_store(move || database::sync(&pool(2), &schema)).await;
 }
 
-/// More locks than the pool has connections: each holder can always write, and the others wait.
+/// With more locks than connections in the pool, each holder can still write, and the others wait.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn locks_leave_a_connection_for_their_writes() {
     let database = Database::new().await;

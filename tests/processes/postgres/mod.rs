@@ -1,8 +1,8 @@
 //! Stores on a Postgres server: `cargo test -p processes --features postgres -- postgres::`.
 //!
-//! `ENVD_SDK_TEST_POSTGRES` has the connection string of a test database on this machine, without TLS, and `PgBouncer` is installed.
-//! `ENVD_SDK_TEST_POSTGRES_RESTART` has a command that restarts the server and waits for it; without the command the tests end all
-//! sessions of the server instead.
+//! `ENVD_SDK_TEST_POSTGRES` has the connection string of a test database on this machine, without TLS. `PgBouncer` must be
+//! installed. `ENVD_SDK_TEST_POSTGRES_RESTART` is a command that restarts the server and waits for it; without it the tests
+//! terminate all sessions of the server instead.
 
 use envd_postgres::PostgresStore;
 use envd_sdk::auth::sealed::SealedStore;

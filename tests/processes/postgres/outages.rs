@@ -1,8 +1,8 @@
-//! Outages while a refresh is under way, twenty times in a row: no refresh token is sent twice, and no session is lost.
+//! Outages during a refresh, twenty times in a row: no refresh token is sent twice, and no session is lost.
 //!
 //! The fake ends a session when a refresh token is used twice, so each round also checks all earlier ones. All hosts share a
-//! manual clock, so durations are simulated. Real are the server, its restarts, the closed connections and the suspended
-//! process.
+//! manual clock, so durations are simulated. The server, its restarts, the closed connections and the suspended process are
+//! real.
 
 use std::env;
 use std::process::Command;
@@ -38,7 +38,7 @@ impl Bench {
     async fn new(database: Database) -> Self {
         let (fake, to_database) = (fake().await, database::proxy().await);
         let to_provider = Proxy::of(&fake).await;
-        // All hosts have one address of the token endpoint: the record says whose the tokens are.
+        // All hosts use one address of the token endpoint, because a stored record belongs to one endpoint.
         let through = to_provider.through(fake.token_url());
         log_in_at(&through, &fake, database.sealed()).await;
         let clock = Clock::manual(start());
@@ -69,7 +69,7 @@ impl Bench {
         )
     }
 
-    /// Expires the tokens and starts a refresh whose reply the proxy holds back: the provider has rotated the refresh token.
+    /// Expires the tokens and starts a refresh. The proxy holds the reply back, so the provider has already rotated the refresh token.
     async fn begin(&self) -> JoinHandle<Result<AccessToken>> {
         self.to_provider.set(Mode::HoldReplies);
         self.clock.advance(LIFETIME);
@@ -106,7 +106,7 @@ impl Bench {
     }
 }
 
-/// A host that finds the mark of another host fails at once; the next call retries.
+/// A host that fails immediately if it finds the mark of another host; the next call retries.
 fn host(database: &Database, proxy: &Proxy, url: &str, clock: &Clock) -> TokenManager {
     let pool = database::pool_through(proxy, 3);
     let store = database::sealed(database::store(&pool, &database.schema));
@@ -123,7 +123,7 @@ async fn waits(host: &TokenManager) {
     assert!(timed_out && error.is_retryable(), "{}", chain(&error));
 }
 
-/// Short ones, and as long as a failover takes.
+/// Short outages, and outages as long as a failover.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_database_outage_during_the_reply_loses_no_session() {
     let database = Database::new().await;
@@ -151,7 +151,7 @@ async fn a_database_outage_during_the_reply_loses_no_session() {
             assert!(unreachable && error.is_retryable(), "{}", chain(&error));
         }
         bench.to_database.set(Mode::Pass);
-        // The next attempt stores the new tokens; if it already has, they are found.
+        // The next attempt stores the new tokens; if it already has, the host finds them.
         match bench.new_host().access_token().await {
             Ok(found) => assert_eq!(fingerprint(&found), fingerprint(&token)),
             Err(error) => is_of(below(&error), StoreErrorKind::LockTimeout),
@@ -198,7 +198,7 @@ pub(super) async fn restart(database: &Database) {
     }
 }
 
-/// The server ends a transaction that is idle for five minutes; the test ends it itself.
+/// The server ends a transaction after five idle minutes; the test ends it directly.
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_host_suspended_for_longer_than_its_lock_loses_no_session() {

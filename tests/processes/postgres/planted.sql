@@ -1,4 +1,4 @@
--- What the hostile role creates after its functions.
+-- The objects that the hostile role creates after its functions.
 CREATE OPERATOR public.= (FUNCTION = public.same, LEFTARG = name, RIGHTARG = text);
 CREATE OPERATOR public.= (FUNCTION = public.same, LEFTARG = oid, RIGHTARG = oid);
 CREATE OPERATOR public.- (FUNCTION = public.less, LEFTARG = timestamptz, RIGHTARG = timestamptz);

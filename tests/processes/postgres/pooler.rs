@@ -1,4 +1,4 @@
-//! `PgBouncer` between store and server.
+//! Tests with Tests with `PgBouncer` between store and server.
 
 use std::fs::Permissions;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -101,7 +101,7 @@ async fn behind_transaction_pooling_the_store_keeps_the_laws() {
     let pool = pooler.pool(16);
     let store = database::store(&pool, &database.schema);
     check_token_store(move || store.clone()).await;
-    // Settings of a transaction end with it, on each connection of the pooler.
+    // Settings of a transaction end with it on each connection of the pooler.
     for _ in 0..16 {
         let connection = pool.get().await.unwrap();
         let row = connection.query_typed_one("SHOW search_path", &[]).await;
@@ -109,7 +109,7 @@ async fn behind_transaction_pooling_the_store_keeps_the_laws() {
     }
 }
 
-/// Connections of the pooler are not those of the pool, so nothing may rest on what an earlier transaction has set.
+/// The pooler may use another connection for each transaction, so a transaction must not rely on earlier settings.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn behind_transaction_pooling_stores_of_copies_do_all_that_they_do() {
     let (database, _) = Database::new_sync().await;

@@ -1,4 +1,4 @@
-//! What the store of copies costs: statements, round trips, and the indexes that they use.
+//! The cost of the store of copies: statements, round trips, and used indexes.
 
 use envd_postgres::PostgresSync;
 use envd_sync::store::Order;
@@ -11,14 +11,14 @@ use super::database::{self, Database};
 
 const ACCOUNT: &str = "farm";
 
-/// A row of which half have a common status and every 2,000th a rare one.
+/// A row: half of them have a common status, and every 2,000th a rare status.
 fn row(number: u64) -> RecordRow {
     let status = match number % 2_000 {
         0 => "RARE",
         odd if odd % 2 == 1 => "DRAFT",
         _ => "SUBMITTED",
     };
-    // Rows that moved last are not those that were changed last: else the order would have to be read from the other end.
+    // The order by movement differs from the order by change; otherwise an ordered scan would start from the other end.
     let day = format!("2026-{:02}-{:02}", 1 + number % 12, 1 + number % 28);
     let changed = format!(
         "2026-{:02}-{:02}",
@@ -43,7 +43,7 @@ fn row(number: u64) -> RecordRow {
     }
 }
 
-/// In each of these accounts.
+/// The number of rows in each account.
 const ROWS: u64 = 3_000;
 const ACCOUNTS: u64 = 8;
 
@@ -62,7 +62,7 @@ async fn explained(proxy: &Proxy, database: &Database, options: &str) -> Postgre
     store
 }
 
-/// The plans that the server has reported.
+/// The query plans that the server has reported.
 fn plans(proxy: &Proxy) -> Vec<String> {
     let replies = proxy.take_replies();
     let plans = replies.split("plan:\nQuery Text: ").skip(1);
@@ -70,13 +70,13 @@ fn plans(proxy: &Proxy) -> Vec<String> {
     plans.map(ToOwned::to_owned).collect()
 }
 
-/// Each scan of a table of ours with what belongs to it.
+/// Each scan of one of our tables, with its details.
 fn scans(plan: &str) -> Vec<&str> {
     let is_scan = |node: &&str| {
         let head = node.lines().next().unwrap_or_default();
         head.contains(" Scan ") && head.contains(" on sync_")
     };
-    // The nodes follow the statement.
+    // The plan nodes follow the statement.
     let head = plan.lines().take_while(|line| !line.contains("(cost="));
     let nodes = &plan[head.map(|line| line.len() + 1).sum::<usize>()..];
     let nodes = nodes.split("->").flat_map(|node| node.split("\n  SubPlan"));
@@ -110,9 +110,9 @@ fn conditions() -> Vec<Query> {
     CONDITIONS.split('|').map(query).collect()
 }
 
-/// The table of a scan, which must have found its rows by the account.
+/// The table of a scan, which must use an index on the account.
 fn table_by_account<'a>(scan: &'a str, plan: &str) -> &'a str {
-    // Of a bitmap scan, the second half has the condition of the first half.
+    // In a bitmap scan, the second half repeats the condition of the first.
     let is_by_account = scan.contains("Index Cond: ((account = ")
         || scan.contains("Index Cond: (account = ")
         || scan.contains("Bitmap Heap Scan");
@@ -168,7 +168,7 @@ async fn no_search_reads_rows_of_other_accounts() {
 async fn each_statement_uses_an_index_with_the_account_first() {
     let (database, _) = Database::new_sync().await;
     let proxy = database::proxy().await;
-    // Small tables are read as a whole unless that is off.
+    // Otherwise the planner reads small tables sequentially.
     let store = explained(&proxy, &database, "-c enable_seqscan=off").await;
     for version in 0..3 {
         assert!(store.commit(ACCOUNT, &batch(version)).await.unwrap());
@@ -198,7 +198,7 @@ async fn each_statement_uses_an_index_with_the_account_first() {
     let mut tables = Vec::new();
     for plan in &plans {
         for scan in scans(plan) {
-            // One row for each version of the tables.
+            // This table has only one row for each version.
             if scan.contains("sync_migrations") {
                 continue;
             }
@@ -210,7 +210,7 @@ async fn each_statement_uses_an_index_with_the_account_first() {
     }
 }
 
-/// Round trips and statements of a call.
+/// The number of round trips and statements of a call.
 async fn cost<T>(proxy: &Proxy, call: impl Future<Output = T>) -> (usize, usize) {
     let round_trips = |proxy: &Proxy| proxy.round_trips().0 + proxy.round_trips().1;
     let before = (round_trips(proxy), proxy.statements());
@@ -218,7 +218,7 @@ async fn cost<T>(proxy: &Proxy, call: impl Future<Output = T>) -> (usize, usize)
     (round_trips(proxy) - before.0, proxy.statements() - before.1)
 }
 
-/// On one thread, all statements of a round trip are sent before the first reply is read.
+/// On one thread, the client sends all statements of a round trip before it reads the first reply.
 #[tokio::test]
 async fn calls_take_one_round_trip_and_commits_two() {
     let (database, _) = Database::new_sync().await;
@@ -229,11 +229,11 @@ async fn calls_take_one_round_trip_and_commits_two() {
         rows: (0..100).map(row).collect(),
         ..batch(0)
     };
-    // Four begin; documents are removed and written; rows are written, seen and removed; changes added and forgotten; the end.
+    // Four statements begin; others remove and write documents, write, mark and remove rows, add and prune changes; one commits.
     assert_eq!(cost(&proxy, store.commit(ACCOUNT, &page)).await, (2, 14));
     assert_eq!(cost(&proxy, store.commit(ACCOUNT, &page)).await, (2, 5));
     let ids: Vec<String> = page.rows.iter().map(|row| row.id.clone()).collect();
-    // A read begins a transaction with a `search_path`, and ends it.
+    // A read begins a transaction with its `search_path`, and ends it.
     let read = (1, 3);
     assert_eq!(cost(&proxy, store.rows(ACCOUNT, &ids)).await, read);
     assert_eq!(cost(&proxy, store.documents(ACCOUNT, "")).await, read);

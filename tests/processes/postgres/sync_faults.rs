@@ -11,10 +11,10 @@ use super::copies::{ACCOUNT, batch, contents};
 use super::database::{self, Database, chain, is_of};
 use super::outages::restart;
 
-/// The statements of the first round trip, after which the second one writes.
+/// The number of statements in the first round trip; the second writes.
 const BEGIN: usize = 4;
 
-/// Checks that the batch over this version, and every one before, was written once.
+/// Checks that the batch over this version, and every earlier batch, was written once.
 async fn ensure_written(store: &PostgresSync, before: u64) {
     let (documents, rows, changes) = contents(store).await;
     let walk = documents.iter().find(|document| document.name == "walk");
@@ -31,14 +31,14 @@ fn ensure_quiet(error: &StoreError) {
     assert!(!shown.contains("s3cr3t"), "{shown}");
 }
 
-/// A store whose connection goes through a proxy, and is there.
+/// A store that is connected through a proxy.
 async fn through(proxy: &Proxy, database: &Database) -> PostgresSync {
     let store = database::sync(&database::pool_through(proxy, 1), &database.schema);
     store.documents(ACCOUNT, "").await.unwrap();
     store
 }
 
-/// How many statements a commit of [`batch`] takes.
+/// The number of statements in a commit of [`batch`].
 async fn statements(database: &Database) -> usize {
     let proxy = database::proxy().await;
     let store = through(&proxy, database).await;
@@ -47,7 +47,7 @@ async fn statements(database: &Database) -> usize {
     proxy.statements() - before
 }
 
-/// What a commit says, and what is there afterwards, if something happens before its statement with each of these numbers.
+/// Interrupts a commit before each of these statements, and checks its result and the stored data.
 async fn interrupted(
     database: &Database,
     before_statements: impl IntoIterator<Item = usize>,
@@ -65,7 +65,7 @@ async fn interrupted(
         proxy.stopped().await;
         interrupt(&proxy).await;
         match within("the end of a commit", committing).await.unwrap() {
-            // Nothing was written when the connection was lost, so it was begun once more.
+            // Nothing was written when the connection was lost, so the store retried the commit.
             Ok(written) => assert!(written && passed < BEGIN, "{passed}"),
             Err(error) => {
                 is_of(&error, StoreErrorKind::Unreachable);
@@ -90,7 +90,7 @@ async fn a_commit_whose_connection_is_cut_between_two_statements_is_whole_or_not
     .await;
 }
 
-/// A restart takes seconds on a busy machine, so not between all statements.
+/// A restart takes seconds on a busy machine, so this does not restart between all statements.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_commit_during_which_the_database_restarts_is_whole_or_not_there() {
     let database = Database::new_exclusive().await;
@@ -104,14 +104,14 @@ async fn a_commit_during_which_the_database_restarts_is_whole_or_not_there() {
     .await;
 }
 
-/// The caller gets an error and does not know whether the batch was written; written again it is refused.
+/// The caller gets an error and does not know whether the batch was written; a second write is refused.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_commit_whose_answer_is_lost_is_an_error_and_there_once() {
     let (database, near) = Database::new_sync().await;
     let proxy = database::proxy().await;
     for version in 0..5 {
         let far = through(&proxy, &database).await;
-        // The answers to the first round trip pass.
+        // The replies to the first round trip pass.
         proxy.hold_after(BEGIN);
         let committing = tokio::spawn({
             let far = far.clone();
@@ -150,7 +150,7 @@ async fn a_commit_without_an_answer_times_out_and_frees_the_account() {
         proxy.hold_after(passed);
         let error = far.commit(ACCOUNT, &batch(version)).await.unwrap_err();
         is_of(&error, StoreErrorKind::Unreachable);
-        // The connection is still there, and its transaction ends because it is idle.
+        // The connection is still open; the server ends its idle transaction.
         assert!(near.commit(ACCOUNT, &batch(version)).await.unwrap());
         proxy.set(Mode::Cut);
         proxy.set(Mode::Pass);
@@ -169,7 +169,7 @@ async fn an_account_that_another_process_writes_is_a_lock_timeout() {
     let hasty = hasty.time_out(Duration::from_secs(2)).build().unwrap();
     let error = hasty.commit(ACCOUNT, &batch(1)).await.unwrap_err();
     is_of(&error, StoreErrorKind::LockTimeout);
-    // Reads do not wait, and other accounts do not either.
+    // Neither reads nor other accounts wait.
     assert_eq!(hasty.documents(ACCOUNT, "").await.unwrap().len(), 2);
     assert!(hasty.commit("another account", &batch(0)).await.unwrap());
     client.batch_execute("ROLLBACK").await.unwrap();
@@ -209,7 +209,7 @@ async fn full_read_only_and_slow_databases_are_errors_of_their_own_and_write_not
     ensure_written(&store, 1).await;
 }
 
-/// Some errors of the server quote what was sent.
+/// Some errors of the server quote the sent data.
 #[tokio::test]
 async fn refused_values_are_not_quoted() {
     let (_database, store) = Database::new_sync().await;

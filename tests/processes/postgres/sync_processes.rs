@@ -11,7 +11,7 @@ const ACCOUNT: &str = "one account";
 const PROCESSES: u64 = 8;
 const COMMITS: u64 = 20;
 
-/// Makes the tables, then adds to a count.
+/// Creates the tables, then increments a counter.
 #[tokio::test]
 async fn child_process() {
     let Some(task) = task() else { return };

@@ -11,7 +11,7 @@ use super::database::{self, Access, Database, OtherDatabase, chain, client, is_o
 use super::faults::record;
 use crate::stores::sessions::{KEY, fake, log_in};
 
-/// Tokens and copies share a schema, each with migrations of its own.
+/// Tokens and copies share a schema, each with its own migrations.
 #[tokio::test]
 async fn without_tables_the_error_names_migrate() {
     let database = Database::empty().await;
@@ -35,7 +35,7 @@ async fn the_script_creates_the_same_tables_as_migrate() {
     }
 }
 
-/// Its tables may come from a dump of another database.
+/// The tables may come from a dump of another database.
 #[tokio::test]
 async fn a_database_that_cannot_store_every_text_is_refused_by_migrate_and_by_the_first_use() {
     let _access = Access::shared().await;
@@ -62,7 +62,7 @@ async fn a_database_that_cannot_store_every_text_is_refused_by_migrate_and_by_th
     }
 }
 
-/// During a deploy hosts of two versions use the tables. Those of the version before go on if the newer one says that they can.
+/// During a deployment, hosts of two versions use the tables. Hosts of the old version continue if the new version declares compatibility.
 #[tokio::test]
 async fn a_program_goes_on_with_newer_tables_that_it_can_use_and_writes_nothing_to_others() {
     let database = Database::empty().await;
@@ -82,7 +82,7 @@ async fn a_program_goes_on_with_newer_tables_that_it_can_use_and_writes_nothing_
 
         database.run(&newer(2)).await;
         let newer = StoreErrorKind::NewerVersion;
-        // A host of tokens has looked when it began.
+        // A host of tokens checks the version only at the start.
         if let Store::Copies(_) = running {
             assert!(running.write().await.unwrap_err().kind() == newer);
         }
@@ -100,7 +100,7 @@ async fn a_program_goes_on_with_newer_tables_that_it_can_use_and_writes_nothing_
     }
 }
 
-/// A migration waits for the commits that have read the version, and holds up those that have not.
+/// A migration waits for commits that have read the version, and blocks commits that have not.
 #[tokio::test]
 async fn a_commit_does_not_end_after_a_migration_that_it_has_not_seen() {
     let (database, store) = Database::new_sync().await;
@@ -245,7 +245,7 @@ async fn a_dump_of_the_table_shows_no_token() {
         "offline_access",
     ] {
         assert!(!shown.contains(secret));
-        // No usable part of a token either.
+        // Not even a usable part of a token.
         assert!(
             !secret
                 .as_bytes()

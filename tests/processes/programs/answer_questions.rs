@@ -11,7 +11,7 @@ fn answers(json: &str) -> Vec<Value> {
     answers.map(std::mem::take).unwrap_or_default()
 }
 
-/// The text of a line of SVG, without its tags.
+/// The text of an SVG line, without tags.
 fn plain(line: &str) -> String {
     let parts = line.split('<').filter_map(|part| part.split_once('>'));
     let text: String = parts.map(|(_, text)| text).collect();
@@ -23,7 +23,7 @@ fn plain(line: &str) -> String {
 fn the_recording_shows_what_the_example_prints() {
     let recording = include_str!("../../../examples/answer_questions/recording.svg");
     let lines = recording.lines().filter(|line| line.starts_with("<text "));
-    // After the first line, which is the command; the summary at the end is for terminals only.
+    // Skip the first line, which is the command. The summary at the end appears only on terminals.
     let lines: Vec<String> = lines.skip(1).map(plain).collect();
     let ended = Program::new("answer_questions").run();
     let printed = ended.stderr.lines().filter(|line| !line.is_empty());
@@ -55,7 +55,7 @@ fn a_pipe_that_ends_early_is_saved_and_resumed_without_asking_again() {
         first.says(&format!(
             "Saved to {name}. Continue with: answer_questions --resume {name}\n"
         ));
-        // Whether there is another row is not a question of the form, and is not asked again after the row is complete.
+        // The prompt for another row is not a question of the form, so the program does not repeat it after the row is complete.
         let rest = if cut == 8 { &lines[9..] } else { &lines[cut..] };
         let second = piped(&folder, rest).with(0);
         assert_eq!(
@@ -92,7 +92,7 @@ fn ctrl_c_saves_the_answers_and_resume_goes_on() {
             terminal.type_line(line);
             terminal.read_until("\r\n  > ");
         }
-        // One goes by the word, the others by the key.
+        // Once with `quit`, otherwise with Ctrl-C.
         if count == 1 {
             terminal.type_line("help");
             terminal.read_until("as Ctrl-C does");

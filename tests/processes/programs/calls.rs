@@ -50,7 +50,7 @@ fn every_example_refuses_an_unknown_option() {
     }
 }
 
-/// As by `head`, which may close the pipe before anything is written or later.
+/// Like `head`, which may close the pipe at any time.
 #[test]
 fn a_closed_pipe_is_no_failure() {
     let folder = Folder::new();
@@ -86,7 +86,7 @@ fn a_closed_pipe_is_no_failure() {
 fn output_that_cannot_be_written_is_a_failure() {
     for name in example_names() {
         for arguments in [&["--help"][..], &[]] {
-            // The first two serve, and a dialog without a user prints nothing to stdout.
+            // The first two are servers, and a dialog without a user prints nothing to stdout.
             if arguments.is_empty()
                 && ["serve_fake", "test_your_app", "answer_questions"].contains(&name.as_str())
             {

@@ -1,4 +1,4 @@
-//! Lists on a terminal, and the files that the quickstart names.
+//! Lists on a terminal, and the files that the quickstart mentions.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use processes::{Folder, Terminal};
 #[cfg(unix)]
 use serde_json::json;
 
-/// The lines that a terminal shows in the end: a carriage return goes back to the start of a line, and `ESC [ 2 K` clears it.
+/// The lines that a terminal finally shows: a carriage return moves to the start of a line, and `ESC [ 2 K` clears it.
 #[cfg(unix)]
 fn shown(output: &str) -> Vec<String> {
     let last = |line: &str| {
@@ -34,7 +34,7 @@ async fn no_progress_bar_stays_on_a_terminal() {
         }
         let program = Program::new("page_consignments").at(&fake);
         let terminal = Terminal::start_all(program.env("TERM", "xterm"));
-        // It was there.
+        // The progress line was shown.
         let ended = terminal.wait().with(i32::from(fails)).says("0 of 8");
         for line in shown(&ended.stderr) {
             let is_text = line.is_empty()

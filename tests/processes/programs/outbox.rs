@@ -1,4 +1,4 @@
-//! `outbox run` that goes on.
+//! `outbox run` while it keeps running.
 
 use envd_sdk::fake::Fake;
 use processes::{Folder, Program, Signal};

@@ -1,4 +1,4 @@
-//! `outbox run` killed or stopped at every step, then started again: what the fake has in the end.
+//! Kills or suspends `outbox run` at every step, runs it again, and checks the records of the fake.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
@@ -12,18 +12,17 @@ const ACCOUNT: &str = "envd-100201";
 const EDITED: &str = "00000000-0000-4000-8000-000000000101";
 const DELETED: &str = "00000000-0000-4000-8000-000000000106";
 
-/// Leases, in seconds. Between its requests a run writes nothing that would lock the file for as long as it is frozen, if its lease
-/// is long.
+/// Leases, in seconds. With a long lease, a run does not write between its requests, so it holds no lock on the file while it is suspended.
 const BRIEF: &str = "0.1";
 const LONG: &str = "2";
 
-/// The changes of the service.
+/// The operations that change data.
 const CHANGES: [&str; 2] = ["CreateOrSaveConsignment", "DeleteConsignment"];
 
-/// How many changes four entries take: a creation and a submit, a creation, an update, a delete.
+/// The number of changes for four entries: a creation and a submit, a creation, an update, a delete.
 const EXPECTED: usize = 5;
 
-/// One entry of each kind, and two loads that are the same.
+/// One entry of each kind, including two identical loads.
 struct Farm {
     fake: Fake,
     folder: Folder,
@@ -41,7 +40,7 @@ impl Farm {
             folder,
             store,
         };
-        // All fakes have the same records, so the entries are written down once.
+        // All fakes have the same records, so the entries are written only once.
         let written = WRITTEN.get_or_init(|| {
             farm.write_down();
             fs::read(&farm.store).unwrap()
@@ -76,7 +75,7 @@ impl Farm {
         program.arg("--store").arg(&self.store)
     }
 
-    /// A run whose lease lasts so many seconds.
+    /// A run with a lease of this number of seconds.
     fn run(&self, lease: &str) -> Program {
         let run = ["run", "--once", "--settle", "1", "--lease", lease, "--json"];
         self.program().args(run)
@@ -88,12 +87,12 @@ impl Farm {
         self.run(lease).env("ENVD_GRAPHQL_URL", url)
     }
 
-    /// Runs until nothing is left. The next run need not wait for long after a run that was killed.
+    /// Runs until no entries are left. A short lease avoids a long wait for a killed run.
     fn finish(&self) -> Ended {
         self.run(BRIEF).run().well()
     }
 
-    /// Kills a run, waits for what the fake has of it, and runs again.
+    /// Kills a run, waits until the fake has processed its requests, and runs again.
     async fn go_on_after_kill(&self, mut run: Process, proxy: &Proxy, context: &str) {
         run.kill();
         proxy.settle().await;
@@ -115,7 +114,7 @@ impl Farm {
         counts.iter().sum()
     }
 
-    /// Every entry is one record, and none is lost.
+    /// Checks that every entry is exactly one record.
     fn check(&self, context: &str) {
         let mut new = self.records();
         new.retain(|record| record["number"].as_str().unwrap() > "C-900000108");
@@ -144,7 +143,7 @@ fn load() -> Value {
     json!({"forms": ["LPAC1"], "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "QDZZ3333"}})
 }
 
-/// The operations that a run calls, and the number of its lines, if nothing disturbs it.
+/// The operations of an undisturbed run, and the number of its output lines.
 async fn undisturbed() -> (Vec<String>, usize) {
     let farm = Farm::new().await;
     let before = farm.fake.requests().len();
@@ -156,7 +155,7 @@ async fn undisturbed() -> (Vec<String>, usize) {
     (operations.collect(), ended.stdout.lines().count())
 }
 
-/// Each case on a fake of its own, some at a time. The proxies run while a test waits for a process.
+/// Runs each case with its own fake, several at a time. The proxies run while a test waits for a process.
 fn each<T: Send>(threads: usize, cases: Vec<T>, check: impl AsyncFn(T) + Sync) {
     let cases = Mutex::new(cases);
     let next = || cases.lock().unwrap().pop();
@@ -173,16 +172,16 @@ fn each<T: Send>(threads: usize, cases: Vec<T>, check: impl AsyncFn(T) + Sync) {
     });
 }
 
-/// When a run is killed: at one of its requests, counted from 1.
+/// The moment of the kill: at one of the requests, counted from 1.
 #[derive(Clone, Copy, Debug)]
 enum At {
-    /// It has sent the request, and the fake does not get it.
+    /// The program has sent the request, but the fake does not get it.
     Before(usize),
-    /// The fake has carried the request out, and the program does not get the reply.
+    /// The fake has carried the request out, but the program does not get the reply.
     After(usize),
 }
 
-/// After each request, and before each that changes something: one that only reads makes no difference there.
+/// After each request, and before each change; before a read, a kill makes no difference.
 fn steps(operations: &[String]) -> Vec<At> {
     let steps = operations.iter().enumerate().flat_map(|(at, operation)| {
         let is_change = CHANGES.contains(&operation.as_str());
@@ -192,7 +191,7 @@ fn steps(operations: &[String]) -> Vec<At> {
     steps.flatten().collect()
 }
 
-/// Waits for so many changes of a file, or the end of the program.
+/// Waits for this number of changes to a file, or the end of the program.
 fn wait_for_writes(file: &Path, count: usize, program: &mut Process) {
     let (mut before, mut writes) = (None, 0);
     program.until("writes of a run", || {
@@ -263,7 +262,7 @@ async fn killed_while_it_writes_down_an_entry_is_there_or_not() {
         let said = child.rest();
         let after = list();
         let now = after.stdout.lines().count();
-        // There or not; and surely when the number was printed.
+        // The entry may be missing, but not once its number was printed.
         assert!(
             now == entries + 1 || now == entries && said.is_empty(),
             "{said:?} {after:?}"
@@ -275,7 +274,7 @@ async fn killed_while_it_writes_down_an_entry_is_there_or_not() {
 #[tokio::test]
 async fn a_sender_that_was_frozen_at_any_request_sends_nothing_twice() {
     let (operations, _) = undisturbed().await;
-    // Most of the time they wait for the end of a lease.
+    // They mostly wait for a lease to end, so run many at once.
     each(8, (1..=operations.len()).collect(), async |number| {
         let context = format!("frozen after {number}");
         let farm = Farm::new().await;
@@ -295,12 +294,12 @@ async fn a_sender_that_was_frozen_at_any_request_sends_nothing_twice() {
     });
 }
 
-/// The one thing that a client cannot prevent: a request that is carried out after it was given up. It is told.
+/// The one case that a client cannot prevent: the service carries out a request after the client has abandoned it. The outbox reports it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_request_that_arrives_when_it_was_given_up_makes_a_draft_that_is_told() {
     let farm = Farm::new().await;
     let proxy = Proxy::of(&farm.fake).await;
-    // What is given up is a creation, after the list.
+    // The abandoned request is a creation, after the list.
     proxy.hold_after(1);
     let mut frozen = farm.run_through(&proxy, LONG).start();
     proxy.stopped_for(&mut frozen).await;
@@ -308,7 +307,7 @@ async fn a_request_that_arrives_when_it_was_given_up_makes_a_draft_that_is_told(
     farm.finish();
     farm.check("given up");
     proxy.set(Mode::Pass);
-    // The program would take the request back if it went on before the fake has it.
+    // If the program continued before the fake has the request, it would cancel the request.
     let has_arrived = async || farm.changes() > EXPECTED;
     until("the request that was given up", has_arrived).await;
     signal(frozen.id(), Signal::CONT);
@@ -318,7 +317,7 @@ async fn a_request_that_arrives_when_it_was_given_up_makes_a_draft_that_is_told(
     let mut submitted = farm.records();
     submitted.retain(|record| record["status"] == "SUBMITTED");
     assert_eq!((farm.changes(), submitted.len()), (EXPECTED + 1, 4));
-    // The run that goes on may find it, if it looks once more; else the next one does.
+    // The running process may find the duplicate if it searches again; otherwise the next run does.
     lines.extend(farm.finish().lines());
     let duplicates = |line: &Value| line["late_duplicates"].as_array().map_or(0, Vec::len);
     let told = lines.iter().map(duplicates).filter(|count| *count > 0);

@@ -1,4 +1,4 @@
-//! `serve_fake`: each address of its first line by plain HTTP requests, and the command-line examples against it.
+//! `serve_fake`: plain HTTP requests to each address in its first line, and the command-line examples against it.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ fn serve(options: &[&str]) -> Running {
     Running::start(program.args(options))
 }
 
-/// Asks a GraphQL query with the token of the first line.
+/// Sends a GraphQL query with the token from the first line.
 fn ask(fake: &Running, query: &str) -> String {
     let bearer = format!("authorization: Bearer {}", fake.text("access_token"));
     let headers = [bearer.as_str(), "content-type: application/json"];
@@ -112,7 +112,7 @@ fn worlds_and_replies_come_from_folders() {
 fn a_browser_gets_a_start_page_and_graphiql() {
     let fake = serve(&[]);
     let home = fake.url("issuer");
-    // Templates escape more than they must.
+    // Templates escape more than necessary.
     let page = get(&home).replace("&#x2f;", "/");
     assert_eq!(
         header(&page, "content-type"),
@@ -142,7 +142,7 @@ fn a_browser_gets_a_start_page_and_graphiql() {
         &send("POST", &fake.url("graphql"), &headers, query),
         r#""firstName":"Sam""#,
     );
-    // The consignments of the page are those of now.
+    // The page shows the current consignments.
     assert!(!page.contains("Deleted"), "{page}");
     let change = r#"{"query": "mutation { deleteConsignment(envdAccountId: \"envd-100201\", ID) { data { id } } }"}"#;
     let id = r#"id: \"00000000-0000-4000-8000-000000000108\""#;
@@ -165,7 +165,7 @@ fn a_browser_gets_a_start_page_and_graphiql() {
         assert!(file.starts_with("HTTP/1.1 200 "), "{path}");
         assert_eq!(header(&file, "content-type"), Some(media_type));
     }
-    // Pages load nothing from elsewhere, and stand in no frame.
+    // Pages load nothing from other sites and cannot be framed.
     for page in [page, graphiql] {
         let policy = header(&page, "content-security-policy").unwrap();
         assert_has(policy, "default-src 'none'; script-src 'self'");
@@ -177,7 +177,7 @@ fn a_browser_gets_a_start_page_and_graphiql() {
             "{page}"
         );
     }
-    // Programs get no page.
+    // Programs get data instead of a page.
     let reply = send(
         "GET",
         &fake.url("graphql"),
@@ -234,7 +234,7 @@ fn requests_to_other_host_names_are_refused() {
 
 const ALLOWED: &str = "access-control-allow-origin";
 
-/// Of pages on this machine, whatever their port and protocol.
+/// Origins of pages on this machine, with any port and protocol.
 const OWN: &str = "http://localhost:3000 http://127.0.0.1:5173 https://localhost http://[::1]:8080 http://farm.localhost:4200";
 
 const OTHERS: &str = "https://evil.example http://localhost.evil.example http://127.0.0.1.evil.example http://evil.example/localhost \

@@ -1,4 +1,4 @@
-//! The stories of the tables beside this file.
+//! Runs the tables of stories in this folder.
 
 use envd_sdk::fake::World;
 use envd_sdk::profile::{ComparedDate, ServiceProfile, Sourced};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 /// Sequences that set the title, erase the screen, reverse the direction and end the line.
 const HOSTILE: &str = "\u{1b}]0;x\u{7}\u{1b}[2J\u{9b}2J\u{7f}\u{202e}\u{2066}\u{2028}\r\nFORGED";
 
-/// The same text with the escapes of Rust, which is how it is printed.
+/// The same text as it must be printed, with the escapes of Rust.
 const ESCAPED: &str = r"\u{1b}]0;x\u{7}\u{1b}[2J\u{9b}2J\u{7f}\u{202e}\u{2066}\u{2028}\r\nFORGED";
 
 const IN_JSON: &str =
@@ -22,14 +22,14 @@ const GOOD: &str = r#"{"id": "good", "today": "2026-11-20", "input": {"forms": [
 fn stage() -> Stage {
     let mut profile = ServiceProfile::default();
     profile.lists.compared_date = Sourced::seen(Some(ComparedDate::LastChange));
-    // A line of a table has no end of a line in it.
+    // A row of a table must be one line.
     let questions = questions().to_string();
     let questions = questions.replace(r"\r\n", r"\u000d\u000a");
     let names = [
         ("OUTBOX", "outbox --store farm.db"),
         ("SYNC", "sync_account --store farm.db"),
         ("FORM", "answer_questions --resume form.json"),
-        // A draft of the sample.
+        // A draft of the sample world.
         ("DRAFT", "00000000-0000-4000-8000-000000000101"),
         ("PROVIDER", PROVIDER),
         ("GOOD", GOOD),
@@ -65,7 +65,7 @@ async fn control_characters() {
     play(include_str!("control_characters.txt"), stage).await;
 }
 
-/// A question, one that it triggers, and one of an unknown type.
+/// A question, a question that it triggers, and a question of an unknown type.
 fn questions() -> Value {
     let question = |id: &str, kind: &str| {
         json!({

@@ -1,4 +1,4 @@
-//! `sync_account` that fails, or writes to a pipe that is closed.
+//! `sync_account` after failures, and with a closed pipe.
 
 use std::io::Read;
 
@@ -7,7 +7,7 @@ use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, FormType, PartyInput}
 use processes::{Ended, Folder, Program};
 use serde_json::Value;
 
-/// A fake with so many records, and a file.
+/// A fake with a given number of records, and a store file.
 struct Farm {
     fake: Fake,
     folder: Folder,
@@ -33,7 +33,7 @@ impl Farm {
         program.arg("--json")
     }
 
-    /// The numbers of the changes that a run shows, which ends with its report.
+    /// Runs the program, checks that the last line is the report, and returns the sequence numbers of the changes.
     fn run(&self) -> Vec<u64> {
         let mut lines = self.program().run().well().lines();
         assert_eq!(lines.pop().unwrap()["report"]["clean"], true);
@@ -70,7 +70,7 @@ async fn a_closed_stdout_acknowledges_nothing() {
     let mut child = farm.program().piped();
     let mut some = [0];
     child.stdout.take().unwrap().read_exact(&mut some).unwrap();
-    // As `head` ends a program.
+    // Close the pipe, as `head` does.
     assert_eq!(Ended::of(child).with(0).stderr, "");
     assert_eq!(farm.run()[0], 1);
 }

@@ -1,4 +1,4 @@
-//! `sync_account` killed two hundred times, while the website changes the records: what its consumers read in all runs together.
+//! Kills `sync_account` two hundred times while the website changes records, and checks what its consumers read in all runs together.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,17 +13,17 @@ const ACCOUNT: &str = "envd-100201";
 
 const CONSUMERS: [&str; 3] = ["accounting", "yard", "screen"];
 
-/// When a run is killed.
+/// The moment of the kill.
 #[derive(Clone, Copy, Debug)]
 enum Kill {
     AtOnce,
-    /// When it has written so many lines, or ends before.
+    /// After this number of output lines, or at its end if earlier.
     Lines(usize),
-    /// When it has sent so many requests, or ends before.
+    /// After this number of requests, or at its end if earlier.
     Requests(usize),
 }
 
-/// More records than one page has.
+/// A world with more records than one page.
 fn world() -> World {
     let input = || {
         let (from, to) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
@@ -42,23 +42,23 @@ struct Killed {
     consumers: BTreeMap<&'static str, Heard>,
 }
 
-/// What one consumer read in all runs.
+/// The changes that one consumer read in all runs.
 #[derive(Default)]
 struct Heard {
     lines: BTreeMap<u64, Value>,
-    /// It is certain that everything up to here was acknowledged.
+    /// All changes up to this number were certainly acknowledged.
     acknowledged: u64,
 }
 
 impl Heard {
-    /// The lines of one run.
+    /// Adds the lines of one run.
     fn run(&mut self, lines: &[Value], ack_each: bool, has_ended: bool) {
         let mut last = self.acknowledged;
         for line in lines {
             let sequence = line["sequence"].as_u64().unwrap();
             assert!(sequence > last, "{line} after {last}");
             let left_out = self.lines.range(last + 1..sequence).next();
-            // The line before the kill may have been acknowledged.
+            // The last line before the kill may or may not have been acknowledged.
             let may_be_acknowledged = last == self.acknowledged;
             assert!(
                 left_out.is_none() || may_be_acknowledged,
@@ -83,7 +83,7 @@ impl Heard {
         if has_ended {
             self.acknowledged = last;
         } else if ack_each {
-            // All lines but the last one, for the next is written after the acknowledgement.
+            // All lines except the last, because the program writes the next line after the acknowledgement.
             let before = lines
                 .len()
                 .checked_sub(2)
@@ -92,7 +92,7 @@ impl Heard {
         }
     }
 
-    /// The status of each record, from what was read alone.
+    /// The status of each record, reconstructed from the changes read.
     fn statuses(&self) -> BTreeMap<String, Value> {
         let mut statuses = BTreeMap::new();
         for line in self.lines.values() {
@@ -165,7 +165,7 @@ impl Killed {
         program
     }
 
-    /// Runs the program until it is to be killed, and notes the whole lines that it has written.
+    /// Runs the program, kills it, and records the complete lines that it has written.
     fn run_and_kill(&mut self, consumer: &'static str, kill: Kill) {
         let (ack_each, full) = (self.random.u8(..4) > 0, self.random.u8(..8) == 0);
         let before = self.fake.request_count("Consignments");
@@ -192,7 +192,7 @@ impl Killed {
 
     fn note(&mut self, consumer: &'static str, text: &str, ack_each: bool) {
         let mut lines = json_lines(text.rfind('\n').map_or("", |end| &text[..end]));
-        // The report is written after everything was acknowledged.
+        // The program writes the report after it has acknowledged all changes.
         let has_ended = lines.pop_if(|line| line.get("report").is_some()).is_some();
         self.consumers
             .get_mut(consumer)
@@ -211,9 +211,9 @@ impl Killed {
         records.into_iter().map(status).collect()
     }
 
-    /// After runs that came to their end, each consumer knows the last state of each record that is there.
+    /// Checks that after complete runs each consumer knows the latest state of each record.
     fn check(&mut self) {
-        // It may go on with the walk of a run that was killed, and then what changed behind that walk is for the next one.
+        // The first run may continue the walk of a killed run and miss changes behind it; the next run reads them.
         self.run(CONSUMERS[0], false);
         for consumer in CONSUMERS {
             self.run(consumer, false);
@@ -258,7 +258,7 @@ async fn each_consumer_reads_every_change_in_order_over_200_kills() {
             "{consumer}"
         );
     }
-    // All of them were named in the first three runs or later, and from then on were told the same.
+    // All consumers started in the first three runs or later, and read the same changes since.
     let first = |name| *killed.consumers[name].lines.keys().next_back().unwrap();
     assert!(first("yard") == first("screen") && first("screen") == first("accounting"));
 

@@ -72,14 +72,14 @@ async fn the_status_tells_the_session_and_no_token() {
         assert!(!ended.stdout.contains(token.unwrap().expose()));
     }
     assert_eq!(fake.token_requests(), sent);
-    // The file is enough.
+    // The file alone is enough.
     let alone = status().run().well();
     for line in alone.stdout.lines() {
         assert!(ended.stdout.contains(line), "{line}");
     }
     let alone = alone.shows("state: logged in\n");
     alone.shows(&format!("user: {}\n", tokens.subject().unwrap()));
-    // Another client has no part of the session.
+    // The tokens do not belong to another client id.
     let foreign = options(status(), &fake).args(["--client-id", "other"]);
     let foreign = foreign.run().with(1).shows("state: unknown\n");
     foreign.shows("client_id or token_url is not that of the stored tokens");

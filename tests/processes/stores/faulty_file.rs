@@ -1,4 +1,4 @@
-//! A token file that tells when it writes.
+//! A token file that reports its writes.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -6,15 +6,15 @@ use std::time::Duration;
 use envd_sdk::auth::{FileStore, Record, StoreFuture, StoreGuard, TokenStore, Version, Versioned};
 use processes::reply;
 
-/// What happens in one of the processes; it stands behind the path.
+/// The fault in one of the processes, given after the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     None,
-    /// It replies "here" before its write with this number, counted from 1, and waits.
+    /// Replies "here" before the write with this number, counted from 1, and waits.
     Before(usize),
-    /// It replies "here" and writes.
+    /// Replies "here" and writes.
     During(usize),
-    /// It replies "here" after the write, and waits.
+    /// Replies "here" after the write, and waits.
     After(usize),
 }
 
@@ -42,7 +42,7 @@ pub(super) struct FaultyFile {
 }
 
 impl FaultyFile {
-    /// At a path with a [fault](Fault::at) or without one.
+    /// Opens a path with or without a [fault](Fault::at).
     pub(super) fn at(path: &str) -> Self {
         let (path, fault) = path.split_once('?').unwrap_or((path, "None"));
         Self {

@@ -1,4 +1,4 @@
-//! A host as a process: it takes tokens from a store, or holds a lock of it.
+//! A host as a process: it gets tokens from a store, or holds its lock.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,8 +18,8 @@ pub(crate) fn take_tokens(token_url: &str, store: &str) -> Process {
     child!(host_process, "tokens", store, token_url)
 }
 
-/// Of eight hosts with one store, one refreshes at each of a hundred expiries. The fake ends the session when a refresh token is used
-/// twice, so each round also checks all earlier ones.
+/// Checks that only one of eight hosts with one store refreshes at each of a hundred expiries. The fake ends the session if a
+/// refresh token is used twice, so each round also checks all earlier rounds.
 pub(crate) fn eight_refresh_once_each_time(fake: &Fake, store: &str) {
     let url = fake.token_url();
     let spawn = |_| take_tokens(url.as_str(), store);

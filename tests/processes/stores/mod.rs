@@ -1,4 +1,4 @@
-//! Stores that several processes have open.
+//! Stores that several processes use at once.
 
 mod faulty_file;
 pub(crate) mod host;

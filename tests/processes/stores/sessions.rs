@@ -1,4 +1,4 @@
-//! Logins at the fake, in managers with separate clocks.
+//! Logins at the fake, with managers that have separate clocks.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -49,7 +49,7 @@ pub(crate) async fn log_in(fake: &Fake, store: impl TokenStore) {
     log_in_at(fake.token_url().as_str(), fake, store).await;
 }
 
-/// At another address of the fake: stored tokens are those of one token endpoint.
+/// Logs in at another address of the fake: stored tokens belong to one token endpoint.
 pub(crate) async fn log_in_at(token_url: &str, fake: &Fake, store: impl TokenStore) {
     let clock = Clock::manual(start());
     let manager = manager(token_url, store, clock).build().unwrap();

@@ -1,4 +1,4 @@
-//! A process that writes a copy into a file is killed in the middle of commits, and the next one finds all that were acknowledged.
+//! Kills a process in the middle of commits to a file; the next process finds all acknowledged commits.
 
 use envd_sync::store::SqliteSync;
 use envd_sync::store::SyncStore;
@@ -7,10 +7,10 @@ use processes::{Folder, child, reply, task};
 
 const ACCOUNT: &str = "farm";
 const ROUNDS: u64 = 50;
-/// Large enough that checkpoints of the log happen as well.
+/// Large enough to cause checkpoints of the log.
 const PAYLOAD: usize = 40_000;
 
-/// A row, and a document that has its number.
+/// A batch with a row, and a document with its number.
 fn batch(number: u64) -> Batch {
     let row = RecordRow {
         id: format!("{number:06}"),
@@ -50,7 +50,7 @@ async fn no_acknowledged_commit_is_lost_by_a_kill() {
     let mut acknowledged = 0;
     for round in 0..ROUNDS {
         let mut writer = child!(writer_process, folder.text("farm.db"));
-        // At some point in the commits that follow, while the parent does nothing of known length.
+        // Kill it at a random point in the following commits.
         for _ in 0..=random.u32(..12) {
             acknowledged = writer.receive().parse().unwrap();
         }
@@ -59,7 +59,7 @@ async fn no_acknowledged_commit_is_lost_by_a_kill() {
         acknowledged = read.map_or(acknowledged, |number| number.parse().unwrap());
         let store = SqliteSync::open(folder.path("farm.db")).unwrap();
         let last = last(&store).await;
-        // The last one may have been committed before the child could tell.
+        // The child may have committed once more without reporting it.
         let known = acknowledged..=acknowledged + 1;
         assert!(known.contains(&last), "round {round}: {last} of {known:?}");
         let all = Query {

@@ -40,7 +40,7 @@ async fn the_lock_of_a_process_that_was_killed_is_free_at_once() {
     file.lock(KEY, Duration::ZERO).await.unwrap();
 }
 
-/// When a process is killed in a refresh, and whether the provider has its refresh token by then.
+/// The moments to kill a process in a refresh, and whether the provider has received the refresh token by then.
 const KILLS: [(&str, Fault, bool); 5] = [
     ("before the request", Fault::After(1), false),
     ("before the reply", Fault::None, true),
@@ -49,7 +49,7 @@ const KILLS: [(&str, Fault, bool); 5] = [
     ("after the new file", Fault::After(2), true),
 ];
 
-/// Row 19. Row 18. Row 26. The fake ends the session when a refresh token is used twice.
+/// Row 19. Row 18. Row 26. The fake ends the session if a refresh token is used twice.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn after_a_kill_at_any_moment_the_file_is_whole_and_the_next_process_goes_on() {
     for (name, fault, is_rotated) in KILLS.iter().cycle().take(20 * KILLS.len()) {
@@ -70,7 +70,7 @@ async fn after_a_kill_at_any_moment_the_file_is_whole_and_the_next_process_goes_
             Fault::None => proxy.stopped().await,
             _ => assert_eq!(host.receive(), "here", "{name}"),
         }
-        // The new file stands beside the old one until it takes its place.
+        // The new file is next to the old file until it replaces it.
         if let Fault::During(_) = fault {
             let has_begun = async || names().count() > files || generation(&file).await > 1;
             until("a new file", has_begun).await;
@@ -81,9 +81,9 @@ async fn after_a_kill_at_any_moment_the_file_is_whole_and_the_next_process_goes_
             usize::from(*is_rotated),
             "{name}"
         );
-        // The lock is free at once.
+        // The lock is free immediately.
         drop(file.lock(KEY, Duration::ZERO).await.unwrap());
-        // Whole, and either old or new.
+        // The record is complete, and either old or new.
         let stored = file.load(KEY).await.unwrap().unwrap().record;
         let is_new = stored.refresh_began_at().is_none();
         assert_eq!(
@@ -101,7 +101,7 @@ async fn after_a_kill_at_any_moment_the_file_is_whole_and_the_next_process_goes_
         clock.advance(LIFETIME);
         let next = next.build().unwrap().access_token().await;
         if *is_rotated && !is_new {
-            // The old refresh token was tried, and the reason is named.
+            // The host tried the old refresh token, and the error gives the reason.
             let error = next.unwrap_err();
             assert!(error.is_reauth_required(), "{name}: {error:?}");
             assert!(error.to_string().contains("lost"), "{name}: {error}");

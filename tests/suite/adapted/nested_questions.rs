@@ -22,7 +22,7 @@ fn nested(level: usize, last: usize) -> Value {
     })
 }
 
-/// How deep the first branch is; each question of it is whole.
+/// The depth of the first branch. Checks that each of its questions is complete.
 fn depth(mut questions: &[Question]) -> usize {
     let mut level = 0;
     while let Some(question) = questions.first() {

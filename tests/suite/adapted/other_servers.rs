@@ -38,8 +38,9 @@ async fn the_user_details_are_read_from_each_location() {
     }
 }
 
-/// What other servers say of a field at a place: the user details are learned from it, or are an error after so many requests. Another
-/// error may stand beside it, or the message names another field: then the record may stand at another of the four locations.
+/// Refusals of other servers. From each the client either learns where the user details are, or fails after this number of
+/// requests. If there is a further error, or the message names another field, the record may be at another of the four
+/// locations.
 const REFUSALS: &str = r#"
 learned | {"message": "Cannot query field '<F>' on type 'UserDetails'.", "locations": <AT>, "extensions": {"code": "FIELDS_ON_CORRECT_TYPE", "codes": ["FIELDS_ON_CORRECT_TYPE"], "number": "5.3.1"}}
 learned | {"message": "Cannot query field \"<F>\" on type \"UserDetails\".", "locations": <AT>}

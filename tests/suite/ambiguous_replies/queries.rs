@@ -58,7 +58,7 @@ async fn errors_beside_the_data_of_a_query_do_not_mean_that_it_may_have_applied(
     );
 }
 
-/// The fault is in the second reply, and is found at different times after it was read.
+/// The fault is in the second reply, and the client detects it at different stages.
 #[tokio::test]
 async fn what_is_found_in_a_reply_counts_the_attempts_for_it() {
     let second = |body: Value| {

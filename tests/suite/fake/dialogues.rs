@@ -1,18 +1,18 @@
-//! Dialogues with a fake over HTTP, without the client of this crate: each table beside this file has scenarios.
+//! Dialogues with a fake over HTTP, without the client of this crate. Each table in this folder has scenarios.
 //!
 //! | line | meaning |
 //! | --- | --- |
 //! | a sentence at the margin | the name of a scenario, with its steps indented below |
 //! | `each: with ..` | a first step of all scenarios after it |
-//! | `let word = text` | `word rest` stands for the text, with the rest in place of `%` |
-//! | `for <a> <b> = 1 2 \| 3 4` | the scenario is played once for each alternative |
-//! | `{ .. }`, `query ..`, `mutation ..` | a document, executed with `<token>`; its variables stand behind ` \| ` |
+//! | `let word = text` | `word rest` stands for the text, with the rest instead of `%` |
+//! | `for <a> <b> = 1 2 \| 3 4` | the scenario runs once for each alternative |
+//! | `{ .. }`, `query ..`, `mutation ..` | a document, executed with `<token>`; its variables follow after ` \| ` |
 //! | `GET /path [header: value]`, `POST ..` | another request; the header `-` is not sent |
-//! | `step -> what is seen; more` | a status, `@header value`, `path value`, a whole body, or `is` a file of `tests/fixtures` |
+//! | `step -> expected; more` | a status, `@header value`, `path value`, a complete body, or `is` with a file of `tests/fixtures` |
 //!
-//! A path of a document starts in its data, which must come without errors, unless a status is expected (`any` for each); it starts
-//! below the only field if it starts with a dot. `"<name>"` names what is there, and later is what is there; `"!x"` is another text,
-//! `"*"` anything but null, `"..x.."` a text with that in it.
+//! A path of a document starts in its data, which must have no errors, unless a status is expected (`any` for any status). If
+//! it starts with a dot, it starts below the only field. `"<name>"` stores the value and later compares with it; `"!x"` is any
+//! text except x, `"*"` anything except null, `"..x.."` a text that contains x.
 
 use std::collections::BTreeMap;
 
@@ -73,7 +73,7 @@ struct Step {
     sees: Vec<String>,
 }
 
-/// Plays all scenarios of a table, and shows each one that fails with its step, what was expected and what was seen.
+/// Runs all scenarios of a table. For each failure it prints the step, and the expected and actual values.
 async fn play(table: &str) {
     let (mut lets, mut first, mut scenarios) = (Words::new(), Vec::new(), Vec::new());
     for line in table
@@ -151,7 +151,7 @@ struct Dialogue<'l> {
     seen: Seen,
 }
 
-/// The last reply, or what a step has found.
+/// The last reply, or the result of a step.
 #[derive(Default)]
 struct Seen {
     reply: Option<Raw>,
@@ -194,7 +194,7 @@ impl<'l> Dialogue<'l> {
             .map_or(does.clone(), |text| text.replace('%', rest));
         self.act(&self.filled(&does)).await;
         for sees in &step.sees {
-            // A text that is a word alone may be named by it.
+            // A text that is a single word may be a name.
             let kept = |text: &str| {
                 text.replace("\"<", "\"\u{1}")
                     .replace("\"\u{1}", "\"<\u{1}")
@@ -204,10 +204,10 @@ impl<'l> Dialogue<'l> {
         Ok(())
     }
 
-    /// With the words that are known.
+    /// Fills in the known words.
     fn filled(&self, text: &str) -> String {
         let mut text = text.to_owned();
-        // The value of a word may have others.
+        // Repeat, because the value of a word may contain other words.
         for _ in 0..3 {
             for (name, value) in &self.known {
                 text = text.replace(&format!("<{name}>"), value);
@@ -331,7 +331,7 @@ impl<'l> Dialogue<'l> {
         };
     }
 
-    /// A change at the fake, each on the website a minute after what was before, unless its word begins with also.
+    /// Changes the fake. Edits on the website happen a minute after the previous event, unless the word begins with `also`.
     fn change(&mut self, word: &str, rest: &str) {
         let fake = self.fake.as_ref().unwrap();
         let (name, fields) = rest.split_once(' ').unwrap_or((rest, "{}"));
@@ -528,7 +528,7 @@ fn parsed(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| text.into())
 }
 
-/// The part of a value, of each element where there is a list.
+/// The part of a value at a path; in a list, the part of each element.
 fn part(value: &Value, path: &str) -> Value {
     let (name, rest) = path.split_once('.').unwrap_or((path, ""));
     let below = match (value, name.parse::<usize>()) {
@@ -547,7 +547,7 @@ fn part(value: &Value, path: &str) -> Value {
     }
 }
 
-/// With the input of a fixture in place of the member `...`, which names it.
+/// Replaces the member `...` by the input of the fixture that it names.
 fn spread(mut value: Value) -> Value {
     if let Some(members) = value.as_object_mut() {
         for member in members.values_mut() {
@@ -590,10 +590,10 @@ fn assumptions(name: &str, rest: &str) -> Assumptions {
     }
 }
 
-/// The address at which a login begins, with these parameters changed; one without a value is left out.
+/// The address at which a login begins, with changed parameters; a parameter without a value is removed.
 fn authorization(fake: &Fake, changes: &str) -> Url {
     let (client, redirect, audience) = (fake.client_id(), fake.redirect_uri(), fake.audience());
-    // The challenge is that of RFC 7636 appendix B.
+    // The challenge is from RFC 7636 appendix B.
     let standard = format!(
         "response_type=code client_id={client} redirect_uri={redirect} audience={audience} state=state-1 nonce=nonce-1 \
          scope=openid+profile+email+offline_access code_challenge_method=S256 \

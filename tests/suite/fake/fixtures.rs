@@ -20,7 +20,7 @@ async fn fake_for(context: &Value) -> Fake {
     builder.start().await.unwrap()
 }
 
-/// Ids and numbers differ from run to run; the rest must be equal.
+/// Removes ids and numbers, which differ from run to run; the rest must be equal.
 fn without_ids(mut body: Value) -> Value {
     if let Some(record) = body.pointer_mut("/data/createOrSaveConsignment/data") {
         assert!(record["id"].is_string() && record["number"].is_string());

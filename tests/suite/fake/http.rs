@@ -30,7 +30,7 @@ pub(super) async fn call(fake: &Fake, query: &str, variables: Value) -> Raw {
     sent.await.unwrap()
 }
 
-/// Executes a document and returns its data. There must be no error.
+/// Executes a document without errors and returns its data.
 pub(super) async fn data(fake: &Fake, query: &str, variables: Value) -> Value {
     let reply = call(fake, query, variables).await;
     let mut body = reply.json();

@@ -1,4 +1,4 @@
-//! A service in the process of its client: what becomes of calls, without a socket.
+//! A service in the client's process, without a socket: the results of calls.
 
 use std::future::{pending, ready};
 use std::pin::pin;
@@ -60,7 +60,7 @@ async fn an_error_without_a_reply_says_whether_the_change_may_have_applied() {
     }
 }
 
-/// How far the service gets in a call that is dropped after so many polls.
+/// The number of steps that the service completes if the call is dropped after `polls` polls.
 fn steps_of(polls: usize) -> usize {
     let steps = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&steps);

@@ -54,11 +54,11 @@ async fn open_connections_end_and_new_ones_are_refused_until_it_starts_again() {
         let received = fake.request_count("UserDetails");
         let end = tokio::spawn(async move {
             let mut rest = Vec::new();
-            // A reset ends the connection as well.
+            // OK to ignore: a reset also ends the connection.
             let _ = open.read_to_end(&mut rest).await;
             rest
         });
-        // The second call changes nothing.
+        // A second call has no effect.
         fake.stop().await;
         fake.stop().await;
         assert_eq!(end.await.unwrap(), b"", "{name}");

@@ -1,4 +1,4 @@
-//! Edits on the website that cannot be made.
+//! Invalid edits on the website.
 
 use envd_sdk::fake::{User, WebsiteEdit};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Look-ahead: when requests are sent. A dropped future loses no page.
+//! Look-ahead: the time of requests. Dropping a future loses no page.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -63,7 +63,7 @@ async fn the_look_ahead_fetches_as_many_pages_as_set() {
         let mut pager = account(&server).consignments(&filter()).look_ahead(ahead);
         pager.next_page().await.unwrap().unwrap();
         until(|| server.count() >= expected).await;
-        // A further request would be sent while these run.
+        // An additional request would be sent during these calls.
         let _ = account(&server)
             .consignments_page(&filter(), None)
             .await
@@ -92,15 +92,15 @@ async fn the_decoded_page_overrides_the_cursor_of_its_beginning() {
     assert_eq!(second.number, 2);
 }
 
-/// The head of a reply whose body has this length.
+/// The head of a reply with a body of this length.
 fn head(length: usize) -> String {
     format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n")
 }
 
-/// A reply with a page in two parts, of which the first shows the cursor.
+/// A reply with a page in two parts; the first contains the cursor.
 fn parts(is_last: bool, number: &str, is_compressed: bool) -> (Vec<u8>, Vec<u8>) {
     let (more, cursor) = (!is_last, if is_last { "b" } else { "a" });
-    // Edges behind `pageInfo`, as in our document.
+    // Edges after `pageInfo`, as in our document.
     let start = format!(
         r#"{{"data": {{"consignments": {{"totalCount": 2, "pageInfo": {{"hasNextPage": {more}, "endCursor": "{cursor}"}}"#
     );
@@ -110,7 +110,7 @@ fn parts(is_last: bool, number: &str, is_compressed: bool) -> (Vec<u8>, Vec<u8>)
     let mut head = head(body.len());
     if is_compressed {
         body = gzip(&body);
-        // The end of the only member, checksum and length.
+        // The end of the only member: checksum and length.
         at = body.len() - 9;
         head = format!("{}content-encoding: gzip\r\n", self::head(body.len()));
     }
@@ -130,7 +130,7 @@ async fn the_next_request_is_sent_before_the_page_has_arrived() {
             assert!(!request.body.contains("\"after\""));
             let (start, rest) = parts(false, "1", is_compressed);
             first.send(&start).await;
-            // The rest of the first page is sent after the request for the second one.
+            // Send the rest of the first page only after the request for the second page.
             let mut second = listener.accept().await;
             let request = second.request().await.unwrap();
             assert!(request.body.contains("\"after\":\"a\""));
@@ -176,7 +176,7 @@ async fn at_most_two_pages_are_in_transfer_for_any_look_ahead() {
     take_turns().await;
     let (mut first, rest) = begun.remove(0);
     first.send(rest.as_bytes()).await;
-    // The third request uses the free connection; sent earlier, it would need a new one.
+    // The third request uses the free connection; if it were sent earlier, it would need a new connection.
     tokio::select! {
         request = first.request() => assert!(request.unwrap().body.contains("\"after\":\"b\"")),
         _ = listener.accept() => panic!("three pages are in transfer"),

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{account, assert_resumes, more, ok, page, placed, serve};
 use crate::fixed_date::start_fake;
 
-/// A list of a document with its variables, as generators make them, three records at a time.
+/// A pager for a document and its variables, like generated code, with three records per page.
 fn numbers(client: &Client, account: &str) -> Pager<ConsignmentSummary> {
     let account = account.to_owned();
     let variables = move |after| consignments::Variables {

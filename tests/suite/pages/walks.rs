@@ -1,4 +1,4 @@
-//! Walks through lists that do not end, fail, change while they are read, or have records that cannot be read.
+//! Walks through lists that do not end, fail, change while they are read, or have unreadable records.
 
 use envd_sdk::model::ListNotice;
 use envd_sdk::register::PropertySearch;
@@ -11,12 +11,12 @@ use super::{account, assert_resumes, end, filter, ok, page, placed, serve};
 use crate::profiles::paged_from;
 use crate::scripted;
 
-/// The pages of a service, how they are read, and what a reader sees with the number of requests.
+/// The pages of a service, how they are read, and the expected result with the number of requests.
 ///
-/// A page is `cursor: records`, where `*` is any cursor and the first page needs none. A record is its number, which is its cursor
-/// too, `1+` with the cursor of the page; `!1` cannot be read, `-` is null, and `_` has a null in its place. `>a` leads to the next
-/// page, `>+` to a cursor that is longer by an x; what else stands for the `pageInfo` is its JSON. `500` fails, and `500,` once. A
-/// list that `resumes` has a page behind each record.
+/// A page is `cursor: records`; `*` is any cursor, and the first page needs none. A record is written as its number, which is
+/// also its cursor; `1+` has the cursor of the page; `!1` is unreadable, `-` is null, and `_` is an edge with a null node. `>a`
+/// leads to the next page, `>+` to a cursor with an additional x; any other text is the JSON of `pageInfo`. `500` fails, `500,`
+/// fails once. A list that `resumes` has a page after each record.
 const WALKS: &str = r#"
 # A cursor that comes again ends the list with an error, also in a cycle.
 *: 1+ >a                                                   |         | 1 / 1a / Stalled at a | 2
@@ -46,7 +46,7 @@ const WALKS: &str = r#"
 1 !2 "none"                                                |         | Decode at start | 1
 "#;
 
-/// The pages of a row as a server.
+/// A server for the pages of a row.
 fn service(pages: &'static str) -> Server {
     let failed = std::sync::atomic::AtomicBool::new(false);
     serve(move |after| {
@@ -95,7 +95,7 @@ fn body(words: &str, after: &str) -> Value {
     body
 }
 
-/// What is seen of a page.
+/// Describes a page.
 fn seen<T, P>(page: &Page<T, P>, name: impl Fn(&T) -> &str) -> String {
     let names: Vec<&str> = page.records.iter().map(name).collect();
     let mut seen = if names.is_empty() {
@@ -145,7 +145,7 @@ async fn walks_end_and_say_what_happened() {
             };
         }
         let (mut all, mut may_go_on) = (Vec::<String>::new(), row[1].ends_with("on"));
-        // The list goes on once after an error, to its end or by a page.
+        // After an error the list continues once, to its end or by one page.
         while all.len() < 60 {
             match pager.next_page().await {
                 Ok(Some(page)) => all.push(seen(&page, |it| it.number.as_ref().unwrap().as_str())),
@@ -187,7 +187,7 @@ async fn walks_end_and_say_what_happened() {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
-/// Pages of two records of the register, and what is seen of them. `!A` cannot be read, `-` is null, `A:7` has a number of its own.
+/// Pages of two register records, and the expected results. `!A` is unreadable, `-` is null, `A:7` has its own number.
 const REGISTER: &str = "
 A B total=5 / B C total=6 / D D:7 total=6      | A B / B C total 5 to 6 again B / D D
 - A total=4 / B C total=4                      | A -1 / B C

@@ -1,4 +1,4 @@
-//! Pauses after `Retry-After`, and what look-ups answer.
+//! Pauses after `Retry-After`, and the results of look-ups.
 
 use equipment::script::play;
 
@@ -68,7 +68,7 @@ A page with an unreadable record is no answer to a look-up
 
 Any path is read with the settings of all calls
   with token old/new; with header x-api-key=s3cr3t; reply 503 retry-after=0; reply 401; reply {"a": [1]}; reply 204;
-  get api/v2/PICRegister/900001 Town=A -> ok x2, value . {"a":[1]}, tokens old old new, target /api/v2/PICRegister/900001?Town=A, header x-api-key s3cr3t;
+  get api/v2/PICRegister/900001 Town=A -> ok, value . {"a":[1]}, tokens old old new, target /api/v2/PICRegister/900001?Town=A, header x-api-key s3cr3t;
   get other -> value . null, target /other;
   reply {"a"; get x -> Decode, operation PICRegister;
   with retry none; reply content-type=text/html <html>; get x -> NoAnswer again; reply 404 {}; get x -> NotFound; get ../x -> Config unsent, sent 0
@@ -79,16 +79,16 @@ Results are cached for the set time, and failures are not
   advance 3600s; lookup QAZZ7777 -> ok, sent 1
 
 A short outage is retried
-  reply 503 retry-after=0; reply 503 retry-after=0; reply pics QAZZ7777; property QAZZ7777 -> ok x3
+  reply 503 retry-after=0; reply 503 retry-after=0; reply pics QAZZ7777; property QAZZ7777 -> ok, sent 3
 
 A condition is sent as a date of HTTP, and what is cached does not answer it
-  with cache 1h; reply pics QAZZ7777; lookup QAZZ7777 -> ok, header if-modified-since none; lookup QAZZ7777 -> ok x0, sent 0;
+  with cache 1h; reply pics QAZZ7777; lookup QAZZ7777 -> ok, header if-modified-since none; lookup QAZZ7777 -> ok, sent 0;
   reply 304; since QAZZ7777 -> value . "unchanged", sent 1;
   forget; lookup QAZZ7777 -> Protocol, status 304
 
 Users of the register share its limits but not its replies
-  with cache 60s; with header x-api-key=s3cr3t; reply pics QAZZ7777; lookup QAZZ7777 -> ok, header authorization none; lookup QAZZ7777 -> ok x0;
-  as two; lookup QAZZ7777 -> ok, tokens two, header x-api-key s3cr3t; as one; lookup QAZZ7777 -> ok x0, sent 0
+  with cache 60s; with header x-api-key=s3cr3t; reply pics QAZZ7777; lookup QAZZ7777 -> ok, header authorization none; lookup QAZZ7777 -> ok, sent 0;
+  as two; lookup QAZZ7777 -> ok, tokens two, header x-api-key s3cr3t; as one; lookup QAZZ7777 -> ok, sent 0
 
 Settings that cannot work are named, and nothing is sent
   search -> Config unsent, operation PICRegister, sent 0;

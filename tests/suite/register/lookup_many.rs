@@ -48,7 +48,7 @@ async fn each_input_has_a_result_with_one_request_for_each_pic() {
             look_ups = look_ups.as_completed();
         }
         let mut look_ups = look_ups.collect().await;
-        // In the order of the inputs, unless it is not asked for.
+        // In the order of the inputs, unless the caller wants them as completed.
         if as_completed {
             look_ups.sort_by_key(|look_up| look_up.position);
         }
@@ -67,7 +67,7 @@ async fn each_input_has_a_result_with_one_request_for_each_pic() {
     }
 }
 
-/// As `Pic::parse` says it: a text that looks right has an invisible character in it.
+/// The error is that of `Pic::parse`: a text that looks valid contains an invisible character.
 #[tokio::test]
 async fn an_input_that_is_no_pic_fails_as_it_is_parsed() {
     let server = scripted();
@@ -82,7 +82,7 @@ async fn an_input_that_is_no_pic_fails_as_it_is_parsed() {
     assert!(said.contains("U+200B"), "{said}");
 }
 
-/// A token source that holds back the first look-up until it is opened, and counts: all, those at once, and the most at once.
+/// A token source that blocks the first look-up until it is opened. Counts all look-ups, the current ones and their maximum.
 #[derive(Clone, Default)]
 struct Gate(Arc<([AtomicUsize; 3], Notify)>);
 
@@ -162,7 +162,7 @@ async fn a_hanging_first_look_up_limits_the_look_ups_ahead() {
     let (gate, register) = Gate::start();
     let inputs = (0..1_000).map(|number| format!("QZ{number:06}"));
     let mut look_ups = register.lookup_many(inputs).concurrency(2);
-    // All look-ups that may start complete, except the first; then some turns for one that must not start.
+    // Wait until all look-ups that may start have completed, except the first; then yield a few times: no other look-up may start.
     let mut turns = 0;
     while turns < 100 {
         turns += usize::from(look_ups.progress().waiting >= 7);
@@ -209,7 +209,7 @@ async fn a_refused_token_or_key_stops_the_look_ups_that_are_not_sent_yet() {
             _ => Reply::json(401, "{}"),
         });
         let others = (0..2_000).map(|number| format!("QZ{number:06}"));
-        // The first PIC again at the end, after an input that is not a PIC.
+        // Repeat the first PIC at the end, after an input that is not a PIC.
         let inputs = ["QAZZ7777".to_owned()]
             .into_iter()
             .chain(others)
@@ -239,7 +239,7 @@ async fn a_refused_token_or_key_stops_the_look_ups_that_are_not_sent_yet() {
             assert!(progress.in_flight + progress.waiting <= 16, "{progress:?}");
         }
         let requests = server.count();
-        // The requests sent before the first refusal; one of them was not refused.
+        // One request succeeded; the others were sent before the first refusal.
         assert!(requests <= 1 + 4, "{requests} requests");
         assert_eq!(
             (requests, refused),

@@ -43,7 +43,7 @@ async fn paging_gives_each_property_once_whether_pages_count_from_zero_or_one() 
             register
         };
         let register = register.build().unwrap();
-        // The second search uses the index that the first one found, or that the profile has.
+        // The second search uses the index that the first search found, or that the profile has.
         for size in [7, 60] {
             let search = || register.search(&PropertySearch::new().state("QLD").page_size(size));
             let total = first(search()).await.unwrap().total.unwrap();
@@ -89,14 +89,14 @@ async fn repeated_pages_are_an_error() {
     let server = Server::script([page(0, 5, &["QAZZ7777"])]);
     let error = all_pics(search(&server)).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Protocol);
-    // In a cycle without counts.
+    // Pages that repeat in a cycle, without counts.
     let server = by_index(|index| {
         let pic = ["QAZZ7777", "QBZZ2222", "QCZZ8888"][index.unwrap() % 3];
         ok(json!({"Value": {"SubSet": [{ "PIC": pic }]}}))
     });
     assert!(all_pics(indexed(&server)).await.unwrap_err().kind() == ErrorKind::Stalled);
     assert!(server.count() < 20);
-    // Without an index of the first page, nothing shows which page was sent.
+    // Without the index of the first page, the client cannot tell which page was sent.
     let server = Server::script([ok(json!({"Value": {"SubSet": [{"PIC": "QAZZ7777"}]}}))]);
     assert!(all_pics(search(&server)).await.is_err());
 }
@@ -121,7 +121,7 @@ async fn a_search_fetches_ahead_only_if_set() {
 #[tokio::test]
 async fn errors_of_settings_name_the_operation() {
     let server = Server::script([page(0, 5, &["QAZZ7777"])]);
-    // A position of another page size, and a search without a value.
+    // A position for another page size, and a search without a value.
     let position = first(search(&server)).await.unwrap().next.unwrap();
     let other_size = client(&server).search(&PropertySearch::text("x").page_size(7));
     let empty = client(&server).search(&PropertySearch::text(" "));

@@ -28,7 +28,7 @@ const ADDRESSES: [&str; 5] = [
 
 const DECLARATION: [&str; 1] = ["declaration"];
 
-/// What answers and trigger values are likely to be.
+/// Likely answers and trigger values.
 const WORDS: &str = "|Yes|No|Maybe|1999|2000|2026-11-20|2041-01-01|2199-01-01|soon|12|True|2026-02-30|Yes, No|\
     Steer : M|Cow : F|2020-05|2020-05-06T07:08:09";
 
@@ -57,7 +57,7 @@ fn date() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Every state, so that a rule in one reading alone that joins a state with another field is found.
+/// Every state, to detect a rule that combines a state with another field in only one implementation.
 fn states() -> BoxedStrategy<Value> {
     let known = Jurisdiction::KNOWN.iter().map(|state| state.as_str());
     let known = prop::sample::select(known.collect::<Vec<_>>());
@@ -65,7 +65,7 @@ fn states() -> BoxedStrategy<Value> {
     prop_oneof![3 => known, 1 => "qld|X[A-Z]|VIC |".prop_map(Value::from)].boxed()
 }
 
-/// A text for one field; most are nearly right.
+/// A text for one field; most are almost valid.
 fn field() -> impl Strategy<Value = Edit> {
     let of = |places: &[&str], name: &str, text: BoxedStrategy<Value>| {
         let paths = places.iter().map(|place| format!("{place}.{name}"));
@@ -81,7 +81,7 @@ fn field() -> impl Strategy<Value = Edit> {
         let texts = (character, max - 1..=max + 1).prop_map(|(c, n)| Value::from(c.repeat(n)));
         texts.boxed()
     };
-    // The specification does not say what an email address is: only what both must agree on.
+    // The specification does not define an email address, so use only texts on which both must agree.
     let emails = "sam@example.com|sam|@example.com|sam@|a b@example.com|".split('|');
     let emails = prop::sample::select(emails.collect::<Vec<_>>());
     let email = emails.prop_map(Value::from).boxed();
@@ -122,7 +122,7 @@ pub(super) fn edit() -> impl Strategy<Value = Edit> {
 }
 
 impl Edit {
-    /// Makes the change. Answers are named by their position, questions by that of their id.
+    /// Applies the change. Refers to answers by position, and to questions by the position of their id.
     pub(super) fn apply(self, input: &mut Value, ids: &[String]) {
         match self {
             Self::Field(path, value) => {

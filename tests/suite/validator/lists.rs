@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::edits::{self, value};
 
-/// So few that triggers and answers meet questions, and questions each other.
+/// A small number, so that triggers and answers refer to existing questions, and questions to each other.
 const IDS: u8 = 9;
 
 fn id() -> impl Strategy<Value = String> {
@@ -37,7 +37,7 @@ fn validator() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// A question over these children.
+/// A question with these children.
 fn question(children: Vec<Value>) -> impl Strategy<Value = Value> {
     let kinds = "STRING STRING SINGLE_CHOICE MULTIPLE_CHOICE REPEATABLE DISPLAY COLOUR";
     let kinds: Vec<&str> = kinds.split(' ').collect();
@@ -60,7 +60,7 @@ fn question(children: Vec<Value>) -> impl Strategy<Value = Value> {
         })
 }
 
-/// Trees of questions, four levels deep at most. Each id comes once, as the specification takes for granted (2.6).
+/// Trees of questions, at most four levels deep. Each id occurs once, as the specification presupposes (2.6).
 pub(super) fn list() -> impl Strategy<Value = Vec<Value>> {
     let leaf = question(Vec::new());
     let tree = leaf.prop_recursive(3, 12, 3, |inner| {
@@ -84,7 +84,7 @@ fn rename_twins(questions: &mut [Value], seen: &mut BTreeSet<String>) {
     }
 }
 
-/// Answers to questions that may be in such a list, in rows and outside of rows.
+/// Answers to questions that may be in such a list, inside and outside rows.
 pub(super) fn answers() -> impl Strategy<Value = Vec<Value>> {
     let row = prop_oneof![2 => Just(None), 1 => (0..3_i64).prop_map(Some)];
     let value = prop_oneof![2 => word(), 1 => value()];

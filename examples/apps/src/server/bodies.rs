@@ -1,4 +1,4 @@
-//! The bodies of requests, with a limit for their size and their time.
+//! Reads the bodies of requests, with limits for size and time.
 
 use std::time::Duration;
 
@@ -9,14 +9,13 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tokio::time::timeout;
 
-/// A browser sends a form at once, and on a slow line in some seconds. Without a limit, clients that send a byte now and then
-/// fill the server.
+/// A browser sends a form immediately, or within seconds on a slow line. Without a limit, slow clients could exhaust the server.
 pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A form with a drawn signature has some 20 kB, and one with long texts in another script ten times as much.
+/// A form with a drawn signature has some 20 kB; with long texts in another script it has ten times as much.
 const LARGEST: usize = 1_000_000;
 
-/// Reads the whole body before the request goes on. What is too long or too slow is refused, and the connection ends.
+/// Reads the complete body before handling the request. Refuses a body that is too long or too slow, and closes the connection.
 pub(crate) async fn read_body(request: Request, next: Next) -> Response {
     let (head, body) = request.into_parts();
     match timeout(BODY_TIMEOUT, to_bytes(body, LARGEST)).await {

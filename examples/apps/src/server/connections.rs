@@ -12,10 +12,10 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-/// A browser sends the head of a request at once. Without a limit, clients that send a byte now and then fill the server.
+/// A browser sends the head of a request immediately. Without a limit, slow clients could exhaust the server.
 pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// Serves until `stop` is there; then the requests that have begun end. `axum::serve` has no time limits.
+/// Serves until `stop` completes, then finishes the open requests. `axum::serve` has no time limits.
 pub(crate) async fn serve(listener: TcpListener, app: Router, stop: impl Future<Output = ()>) {
     let (running, stopping) = watch::channel(());
     let (mut connections, mut stop) = (JoinSet::new(), pin!(stop));
@@ -25,7 +25,7 @@ pub(crate) async fn serve(listener: TcpListener, app: Router, stop: impl Future<
                 Ok((stream, _)) => {
                     connections.spawn(serve_connection(stream, app.clone(), stopping.clone()));
                 }
-                // Such as too many open files: a moment later it may work again.
+                // For example, the limit of open files: retry a moment later.
                 Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
             },
             Some(_) = connections.join_next() => {}
@@ -48,7 +48,7 @@ pub(crate) async fn serve_connection(
         .header_read_timeout(HEAD_TIMEOUT);
     let service = TowerToHyperService::new(app);
     let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
-    // A connection that ends in an error has ended as well.
+    // OK to ignore errors: they only end this connection.
     tokio::select! {
         _ = connection.as_mut() => {}
         _ = stopping.changed() => {

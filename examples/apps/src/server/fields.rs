@@ -1,13 +1,13 @@
-//! What a browser sends as the fields of a form or of an address.
+//! The fields of a form, or of the query of an address, as a browser sends them.
 
 use url::form_urlencoded;
 
-/// The names and values of fields, in the order of the page.
+/// The names and values of the fields, in page order.
 #[derive(Clone, Default)]
 pub(crate) struct Fields(Vec<(String, String)>);
 
 impl Fields {
-    /// `None` for what is not UTF-8.
+    /// Parses the fields. `None` if a field is not UTF-8.
     pub(crate) fn read(text: &str) -> Option<Self> {
         const UNREADABLE: char = '\u{fffd}';
         let mut fields = Self::default();
@@ -22,7 +22,7 @@ impl Fields {
         (unreadable == typed).then_some(fields)
     }
 
-    /// The boxes of one list stand in a row: their values are one, with commas between those that are not empty.
+    /// Adds a field. Joins the non-empty values of consecutive fields with the same name (the checkboxes of a list) with commas.
     pub(crate) fn add(&mut self, name: &str, value: &str) {
         match self.0.last_mut() {
             Some((last, values)) if last == name => {

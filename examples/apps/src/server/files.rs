@@ -1,4 +1,4 @@
-//! Files beside the pages.
+//! Static files of the pages.
 
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::routing::{MethodRouter, get};
@@ -7,7 +7,7 @@ pub(crate) const CSS: &str = "text/css; charset=utf-8";
 pub(crate) const SCRIPT: &str = "text/javascript; charset=utf-8";
 pub(crate) const SVG: &str = "image/svg+xml";
 
-/// A file of the program. It is fetched again after a minute: the next build may have another one.
+/// A file in the program. Browsers fetch it again after a minute, because the next build may have a new version.
 pub(crate) fn file<S>(media_type: &'static str, text: &'static str) -> MethodRouter<S>
 where
     S: Clone + Send + Sync + 'static,

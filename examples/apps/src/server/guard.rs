@@ -1,4 +1,4 @@
-//! Which requests are refused, and the headers of all replies.
+//! Refuses requests from other sites, and sets the headers of all replies.
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -23,7 +23,7 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    /// The pages load what `policy` names, and their styles from the application.
+    /// The pages may load the sources in `policy`, and styles from the application.
     pub(crate) fn new(home: &Url, policy: &str) -> Result<Self, Failure> {
         let policy = format!(
             "default-src 'none'; {policy}; style-src 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -35,22 +35,22 @@ impl Guard {
         })
     }
 
-    /// Refuses other host names, which a site can point at this machine (DNS rebinding), and changes without an origin. Not behind
-    /// a proxy, which may send another name on.
+    /// Refuses other host names, because a site can point its name at this machine (DNS rebinding), and changes without an
+    /// origin. Do not use it behind a proxy, which may forward a different name.
     pub(crate) fn only_host_of(mut self, home: &Url) -> Result<Self, Failure> {
         let host = &home[Position::BeforeHost..Position::AfterPort];
         self.host = Some(host.parse()?);
         Ok(self)
     }
 
-    /// The application behind the guard. Bodies are short, and come in time.
+    /// Wraps the application in the guard, with limits for the size and time of bodies.
     pub(crate) fn protect(self, application: Router) -> Router {
         application
             .layer(from_fn(read_body))
             .layer(from_fn_with_state(self, check))
     }
 
-    /// The reason to refuse a request. `SameSite` cookies alone let a page on another port of this machine send changes.
+    /// The reason to refuse a request. `SameSite` cookies alone would let a page on another port of this machine send changes.
     fn refusal(&self, request: &Request) -> Option<(StatusCode, &'static str)> {
         let header = |name| request.headers().get(name);
         if self.host.is_some() && header(HOST) != self.host.as_ref() {
@@ -64,21 +64,21 @@ impl Guard {
     }
 }
 
-/// Refuses what other pages send, and sets the headers of the reply.
+/// Refuses requests from other pages, and sets the headers of the reply.
 async fn check(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     let mut reply = match guard.refusal(&request) {
         Some(refusal) => refusal.into_response(),
         None => next.run(request).await,
     };
     let own = reply.headers_mut();
-    // Personal data, and redirects with codes. Files set their own.
+    // Do not cache personal data and redirects with codes. Files set their own header.
     own.entry(CACHE_CONTROL)
         .or_insert(HeaderValue::from_static("no-store"));
     own.insert(CONTENT_SECURITY_POLICY, guard.policy);
     for (name, value) in [
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (X_FRAME_OPTIONS, "DENY"),
-        // The address of a callback holds a code. Not `no-referrer`, under which browsers send no `Origin`.
+        // The address of a callback contains a code. `no-referrer` would also remove the `Origin` header.
         (REFERRER_POLICY, "same-origin"),
         (
             HeaderName::from_static("cross-origin-opener-policy"),

@@ -1,4 +1,4 @@
-//! What the web applications have in common: the listener, the first line on stdout, the end, and the pages.
+//! The parts that the web applications share: the listener, the first line on stdout, the shutdown, and the pages.
 
 #![allow(dead_code)] // Each application uses a part of it.
 
@@ -35,7 +35,7 @@ pub(crate) fn only_port(name: &str, purpose: &str) -> u16 {
     })
 }
 
-/// Listens on the loopback address. Returns the address for a browser as well.
+/// Listens on the loopback address. Also returns the address for a browser.
 pub(crate) async fn listen(port: u16) -> Result<(TcpListener, Url), Failure> {
     let listener = TcpListener::bind(("127.0.0.1", port)).await;
     let listener = listener.map_err(|error| format!("cannot listen on port {port}: {error}"))?;
@@ -46,7 +46,7 @@ pub(crate) async fn listen(port: u16) -> Result<(TcpListener, Url), Failure> {
 /// Serves an application until Ctrl-C or SIGTERM. The first line on stdout is a JSON object with its address in the browser
 /// and its port.
 pub(crate) async fn serve(listener: TcpListener, app: Router, home: &Url) -> Result<(), Failure> {
-    // Before the line is printed: a program may send SIGTERM as soon as it has read it.
+    // Install the handler before printing: a program may send SIGTERM as soon as it has read the line.
     let stop = cli::stop()?;
     let port = listener.local_addr()?.port();
     cli::announce(&json!({"url": home.as_str(), "port": port}))?;

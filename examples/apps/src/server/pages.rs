@@ -9,9 +9,9 @@ use minijinja::{Environment, Error, UndefinedBehavior, Value};
 
 use super::cli::{chain, printable};
 
-/// The templates of a program. They are read once.
+/// The templates of a program, parsed once.
 pub(crate) struct Pages {
-    /// Names and texts. The names end in `.html`, so what the pages show is escaped.
+    /// Names and texts. The names end in `.html`, so values are escaped.
     files: &'static [(&'static str, &'static str)],
     read: OnceLock<Environment<'static>>,
 }
@@ -22,7 +22,7 @@ impl Pages {
         Self { files, read }
     }
 
-    /// The page, or status 500 if it fails; then stderr says why.
+    /// Renders a page. After a failure returns status 500 and prints the reason to stderr.
     pub(crate) fn html(&self, name: &str, values: Value) -> Result<Html<String>, StatusCode> {
         self.text(name, values).map(Html).map_err(|error| {
             eprintln!("{}", printable(chain(&error)));
@@ -32,7 +32,7 @@ impl Pages {
 
     /// # Errors
     ///
-    /// If a template asks for a value that is not there.
+    /// If a template uses a value that does not exist.
     pub(crate) fn text(&self, name: &str, values: Value) -> Result<String, Error> {
         let templates = self.read.get_or_init(|| {
             let mut templates = Environment::new();
@@ -48,7 +48,7 @@ impl Pages {
     }
 }
 
-/// A day as Australians write it, such as 2 Nov 2026; another text as it is.
+/// Formats a day in the Australian way, such as 2 Nov 2026; returns any other text unchanged.
 pub(crate) fn day(text: &str) -> String {
     let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",

@@ -1,4 +1,4 @@
-//! `check_pics`: lists as a clerk has them, the file of the result, and `--resume`.
+//! `check_pics`: realistic lists, the result file, and `--resume`.
 
 use std::fs;
 use std::path::Path;
@@ -45,7 +45,7 @@ fn rows_of(folder: &Folder) -> Vec<Vec<String>> {
     reader.records().map(|row| cells(row.unwrap())).collect()
 }
 
-/// Ends with this count.
+/// Asserts the exit code 0 and the counts in the last line.
 #[track_caller]
 fn assert_counts(ended: Ended, counts: &str) -> Ended {
     let ended = ended.with(0);
@@ -111,7 +111,7 @@ fn each_encoding_and_delimiter_is_read_and_all_columns_are_kept() {
             assert_eq!(rows[0].join("|"), headings);
             let first = "1|QAZZ7777|Müller; Söhne, \"alt\"|12|Sample Station|Sampleton|QLD|Active";
             assert_eq!(rows[1].join("|"), first);
-            // A number is no formula.
+            // A number is not a formula.
             assert_eq!(rows[2][..4].join("|"), "2|QBZZ2222||-5");
         }
     }
@@ -146,7 +146,7 @@ fn a_workbook_is_read() {
         .with(0)
         .says("column 2 of sheet Sale");
     let rows = rows_of(&folder);
-    // The list has a column of that name.
+    // The list already has a column of that name.
     assert_eq!(rows[0][3..5].join("|"), "Name|REGISTER NAME");
     let first = "2026-11-20|QAZZ7777|12|Müller & Söhne|Sample Station";
     assert_eq!(rows[1][..5].join("|"), first);
@@ -161,7 +161,7 @@ fn a_workbook_is_read() {
     assert_refused(check(&file).args(["--sheet", "Mai"]), &file, none);
 }
 
-/// Programs that write a workbook leave the values of formulas to the spreadsheet. An empty text is a value.
+/// Programs that write a workbook often leave the computation of formulas to the spreadsheet. An empty text is a value.
 #[test]
 fn a_formula_without_its_value_is_not_an_empty_cell() {
     let folder = Folder::new();
@@ -180,12 +180,12 @@ fn a_formula_without_its_value_is_not_an_empty_cell() {
         let is_read = kind != "cannot be read";
         let ended = write_out(&folder, &file).run().with(i32::from(!is_read));
         if !is_read {
-            ended.says("1 of 2 rows have a formula and not its value");
+            ended.says("1 of 2 rows have a formula without its value");
         }
         let written = rows_of(&folder);
         assert!(written[2][5].starts_with(kind), "{cell}: {:?}", written[2]);
     }
-    // A column of nothing else is one of PICs.
+    // A column with only such formulas counts as a column of PICs.
     let rows = [text("PIC"), "<c><f>B2</f></c>".to_owned()].map(|cell| [cell]);
     write(&file, &[("Sale", &[&rows[0], &rows[1]])]);
     check(&file).run().with(1).says("1 of 1 rows");
@@ -198,7 +198,7 @@ fn an_old_or_locked_workbook_and_an_open_quote_are_named() {
     let password = utf_16("EncryptedPackage", u16::to_le_bytes);
     let tail = "QBZZ2222,Downs\n".repeat(50);
     let to_the_end = format!("PIC,vendor\nQAZZ7777,Station\nQCZZ8888,\"Yards\n{tail}");
-    // The next quote closes the cell, in the middle of a row.
+    // The next quote closes the cell in the middle of a later row.
     let to_the_next = format!("PIC,vendor\nQCZZ8888,\"Yards\n{tail}QAZZ7777,\"Station\"\n{tail}");
     for (bytes, part) in [
         (&old[..], "a workbook of the old format (.xls): open it"),
@@ -246,7 +246,7 @@ async fn a_hundred_thousand_rows_are_checked_with_one_request_for_each_pic() {
     assert_eq!(rows[100_000][..2], ["99999", "no"]);
 }
 
-/// Runs in 256 MB of address space, so that a file which takes more ends the program without its exit code.
+/// Runs in 256 MB of address space, so that a file that takes more memory aborts the program.
 #[cfg(target_os = "linux")]
 fn check_in_little_memory(list: &Path) -> Program {
     let Program(check) = check(list);
@@ -277,7 +277,7 @@ fn a_workbook_with_cells_far_apart_takes_little_memory() {
     let written = rows_of(&folder);
     assert_eq!(written[0][..2].join("|"), "PIC|far");
     assert_eq!(written[3_999][..3].join("|"), "QAZZ7777|far|Sample Station");
-    // Columns keep the numbers of the sheet.
+    // Columns keep their numbers in the sheet.
     let by_number = |number| check_in_little_memory(&file).args(["--column", number]);
     by_number("16384")
         .run()
@@ -290,7 +290,7 @@ fn a_workbook_with_cells_far_apart_takes_little_memory() {
     );
 }
 
-/// The cells of a sheet, another part with its body, what the file says of the size of that, and the refusal.
+/// Columns: the cells of the sheet, another part, its body, its declared size, and the error.
 #[cfg(target_os = "linux")]
 const UNPACKED: &str = "
 shared   | xl/sharedStrings.xml | strings   |           | more than 200 MB
@@ -309,7 +309,7 @@ none     | xl/media/image.png   | long      | 201000000 | more than 200 MB
 none     | xl/sharedStrings.xml | strings   | 1000      | larger than its declared uncompressed size
 ";
 
-/// A text that many cells share, a column of its own for each cell, a font that all styles share, and false sizes.
+/// A text that many cells share, a separate column for each cell, a font that all styles share, and false sizes.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_workbook_that_unpacks_to_gigabytes_is_refused_in_little_memory() {
@@ -336,13 +336,13 @@ fn a_workbook_that_unpacks_to_gigabytes_is_refused_in_little_memory() {
     let empty = format!("<sst>{}</sst>", "<si/>".repeat(3_900_000));
     let room = "<sst uniqueCount = '18446744073709551615'><si><t>x</t></si></sst>".to_owned();
     let some_room = "<sst count=\"1\" uniqueCount=\"40000000\"><si><t>x</t></si></sst>".to_owned();
-    // Quotes and marks in attributes are no end of them.
+    // Quotes and angle brackets inside an attribute do not end it.
     let hidden = "<sst x=\"uniqueCount='1'\" uniqueCount=\"4000000000\"/>".to_owned();
     let tagged = "<sst x=\"<t\" uniqueCount=\"4000000000\"/>".to_owned();
     let one_text = format!("<sst><si><t>{long}{long}</t></si></sst>");
     let run = format!("<r><t>{}</t></r>", "x".repeat(1_000));
     let runs = format!("<sst><si>{}</si></sst>", run.repeat(2_000));
-    // Ends that close no string of the reader.
+    // End tags that do not close the reader's string.
     let crossed = format!("<f>{run}</f>").repeat(2_000);
     let crossed = format!("<sst><f><si></f>{crossed}</si></sst>");
     let deep = format!("<sst>{}</sst>", "<c>".repeat(3_000_000));
@@ -376,7 +376,7 @@ fn a_workbook_that_unpacks_to_gigabytes_is_refused_in_little_memory() {
             let mut bytes = fs::read(&file).unwrap();
             let places = 0..bytes.len() - 4;
             let places: Vec<usize> = places.filter(|at| bytes[*at..at + 4] == size).collect();
-            // In the head of the part and in the directory.
+            // The size is in the local header and in the central directory.
             assert_eq!(places.len(), 2);
             for at in places {
                 bytes[at..at + 4].copy_from_slice(&said.to_le_bytes());
@@ -388,7 +388,7 @@ fn a_workbook_that_unpacks_to_gigabytes_is_refused_in_little_memory() {
     }
 }
 
-/// Numbers of columns and rows that no spreadsheet has, about which the reader panics where overflows are checked.
+/// Column and row numbers that no spreadsheet has; the reader panics on them in builds with overflow checks.
 #[cfg(debug_assertions)]
 #[test]
 fn a_workbook_whose_places_are_no_places_is_refused() {
@@ -399,15 +399,12 @@ fn a_workbook_whose_places_are_no_places_is_refused() {
         write(&file, &[("Sale", &[&[cell]])]);
         let ended = check(&file).run().mute(2);
         let problem = ended.stderr.lines().next().unwrap();
-        assert!(
-            problem.contains("no workbook that can be read"),
-            "{ended:?}"
-        );
+        assert!(problem.contains("workbook cannot be read"), "{ended:?}");
         assert!(!ended.stderr.contains("panicked"), "{ended:?}");
     }
 }
 
-/// Written with a cell for each column, 100 kB would be gigabytes.
+/// With a cell for each column, the result of 100 kB would be gigabytes.
 #[test]
 fn a_csv_with_one_long_row_among_many_is_refused() {
     let folder = Folder::new();
@@ -420,7 +417,7 @@ fn a_csv_with_one_long_row_among_many_is_refused() {
     );
 }
 
-/// Sequences that set the title, erase the screen, reverse the direction and end the line, and how they are printed.
+/// Sequences that set the title, erase the screen, reverse the direction and end the line.
 const HOSTILE: &str = "\u{1b}]0;x\u{7}\u{1b}[2J\u{9b}2J\u{7f}\u{202e}\u{2066}\u{2028}\r\nFORGED";
 const SHOWN: &str = r"\u{1b}]0;x\u{7}\u{1b}[2J\u{9b}2J\u{7f}\u{202e}\u{2066}\u{2028}\r\nFORGED";
 
@@ -440,7 +437,7 @@ async fn neither_the_register_nor_the_list_controls_the_terminal_or_a_spreadshee
     let folder = Folder::new();
     let quoted_rows = format!("\"=cmd|' /C calc'!A0\"\n\"{HOSTILE}\"\n");
     let list = folder.write("list.csv", list + &quoted_rows);
-    // A formula in place of a PIC is not its value.
+    // A formula is not a PIC.
     let ended = write_out(&folder, &list).at(&fake).run().with(1);
 
     let ended = ended.shows(&format!("\n{SHOWN} "));
@@ -455,7 +452,7 @@ async fn neither_the_register_nor_the_list_controls_the_terminal_or_a_spreadshee
         assert_eq!(row[1], format!("{mark}{name}"));
     }
     let command = &rows[1 + names.len()];
-    // A missing value is an empty cell, not a dash, which would begin a formula.
+    // A missing value is an empty cell, because a dash would begin a formula.
     assert_eq!(command[..2].join("|"), "'=cmd|' /C calc'!A0|");
 }
 
@@ -484,7 +481,7 @@ async fn long_texts_leave_the_columns_in_line_on_a_terminal() {
         };
         assert_eq!(state("Sehr Weite"), state("Sample Station"), "{shown}");
         assert_eq!(state("牧場"), state("Sample Station"), "{shown}");
-        // Cut on the screen, with advice in a line of its own, and nothing left of the progress bar.
+        // On the screen texts are truncated, advice has its own line, and the progress bar is gone.
         assert!(!shown.contains("Großen Fluss"), "{shown}");
         assert!(shown.contains('…'), "{shown}");
         let mut lines = shown.lines().map(str::trim);
@@ -492,11 +489,11 @@ async fn long_texts_leave_the_columns_in_line_on_a_terminal() {
         let bar = ended.stderr.rfind('░').unwrap_or(0);
         assert!(ended.stderr[bar..].contains("\u{1b}[2K"), "{ended:?}");
     }
-    // A program gets the whole text.
+    // A pipe gets the complete text.
     check(&list).at(&fake).run().with(0).shows(long);
 }
 
-/// In a directory that others may write, another user may have put something there.
+/// In a shared directory, another user may have created something under that name.
 #[cfg(unix)]
 #[test]
 fn a_link_in_the_place_of_the_new_file_is_not_followed() {
@@ -522,7 +519,7 @@ mod interrupted {
 
     use super::*;
 
-    /// A fake that never answers for the second property: its clock does not advance.
+    /// A fake that never answers for the second property, because its clock does not advance.
     async fn stuck() -> Fake {
         let clock = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_132_800));
         let fake = Fake::builder().clock(clock).start().await.unwrap();
@@ -531,8 +528,7 @@ mod interrupted {
         fake
     }
 
-    /// Sends a signal once the heading and the first row are there: then the program waits for the second one. Returns what it
-    /// prints after that.
+    /// Sends a signal after the heading and the first row, when the program waits for the second property. Returns the later output.
     fn interrupt(program: Program, by: Signal) -> (Vec<String>, Ended) {
         let mut child = program.piped();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -554,7 +550,7 @@ mod interrupted {
         assert_eq!(folder.read("out.csv"), format!("{HEADINGS}{STATION}"));
     }
 
-    /// Failures among the rows of an earlier run: until all of its rows are passed again, its file is as it was.
+    /// Failed rows of an earlier run: its file stays unchanged until the new run has reached all of its rows.
     #[tokio::test]
     async fn an_interruption_of_the_second_run_loses_no_answer_of_the_first() {
         let (fake, folder) = (stuck().await, Folder::new());

@@ -1,4 +1,4 @@
-//! A save through the derive of `graphql_client`, with the attribute that `guide::own_documents` asks for.
+//! A save through the derive of `graphql_client`, with the attribute that `guide::own_documents` requires.
 
 use envd_sdk::fake::Fake;
 use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};

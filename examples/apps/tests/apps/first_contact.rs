@@ -1,5 +1,5 @@
-//! `first_contact`: the profile that it writes makes programs work with a service that is not as assumed, and what it keeps shows
-//! nothing of the records.
+//! `first_contact`: its profile makes programs work with a service that differs from the assumptions, and its files contain no
+//! data of records.
 
 use std::fs;
 
@@ -33,7 +33,7 @@ fn profile<'t>(rows: impl IntoIterator<Item = &'t Vec<&'static str>>) -> Service
     ServiceProfile::from_json(&profile.to_string()).unwrap()
 }
 
-/// What programs do, with the profile that was written.
+/// The calls of a typical program, with the written profile.
 async fn work(
     name: &str,
     fake: &Fake,
@@ -97,7 +97,7 @@ async fn work(
     Ok(())
 }
 
-/// All texts of a value but those of codes.
+/// Collects all texts of a value except codes.
 fn texts(name: &str, value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Object(members) => members
@@ -126,13 +126,13 @@ async fn contact(name: &str, profile: &ServiceProfile) {
     let is_change = |it: &Received| String::from_utf8_lossy(it.body()).contains("\"mutation ");
     assert!(!fake.requests().iter().any(is_change), "{name}");
     let written = fs::read_to_string(&file).unwrap();
-    // Safe to repeat, and then nothing is new.
+    // It is safe to repeat: the second run finds nothing new.
     let again = ask().stdout;
-    let is_known = again.contains("The service is as this profile says.");
+    let is_known = again.contains("The service behaves as this profile says.");
     assert!(is_known, "{name}: {again}");
     assert_eq!(fs::read_to_string(&file).unwrap(), written, "{name}");
     let learned = ServiceProfile::from_json(&written).unwrap();
-    // What was kept is read as it was.
+    // A fake can serve the recorded replies.
     let kept = Fake::builder().profile(profile).start().await.unwrap();
     let replies = record.clone();
     kept.on_every_request(move |received| {
@@ -149,11 +149,11 @@ async fn contact(name: &str, profile: &ServiceProfile) {
         .consignments_page(&ConsignmentFilter::default(), None)
         .await;
     assert!(page.unwrap().value.edges.len() > 7, "{name}");
-    // Our operations, against the schema that the service shows.
+    // Generate our operations against the recorded schema.
     let operations = Generator::default()
         .schema(record.join("schema.graphql"))
         .sdk_operations();
-    // Where they do not fit, their documents are named, never the schema.
+    // Errors name our documents, never the schema.
     let problems = operations.generate().err();
     let mut files = problems
         .iter()
@@ -182,7 +182,7 @@ async fn contact(name: &str, profile: &ServiceProfile) {
     for record in fake.consignments::<Value>(fake.account_id()) {
         texts("", &record, &mut secrets);
     }
-    // Short answers are everywhere, and so are samples of a date.
+    // Short answers occur everywhere, and so do sample dates.
     secrets.retain(|text| text.len() > 4 && !SCHEMA.contains(text.as_str()) && text != "False");
     assert!(secrets.len() > 50);
     for file in fs::read_dir(&record).unwrap() {

@@ -1,8 +1,8 @@
-//! Hosts of `many_hosts` fail while they send. What was sent is counted at the fake, which carries out all that it receives: a
-//! second request is a second sender.
+//! Hosts of `many_hosts` fail while they send. The fake counts the requests and carries out each of them, so a second request
+//! means a second sender.
 //!
-//! `ENVD_SDK_TEST_POSTGRES` has the connection string of a test database on this machine, without TLS, and
-//! `ENVD_SDK_TEST_POSTGRES_RESTART` a command that restarts its server; without it all sessions are ended instead.
+//! `ENVD_SDK_TEST_POSTGRES` has the connection string of a test database on this machine, without TLS.
+//! `ENVD_SDK_TEST_POSTGRES_RESTART` is a command that restarts its server; without it the test terminates all sessions instead.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -30,10 +30,10 @@ use super::app;
 
 const SAVE: &str = "CreateOrSaveConsignment";
 
-/// Of the database: one test restarts it.
+/// Serializes the tests, because one of them restarts the database.
 static SERVER: Mutex<()> = Mutex::const_new(());
 
-/// Hosts are started by a test; everything else is here.
+/// The environment of a test, except for the hosts.
 struct Yard {
     database: String,
     pool: Pool,
@@ -50,7 +50,7 @@ impl Yard {
         Self::of_a_service(accounts, ServiceProfile::default()).await
     }
 
-    /// At a service that is as a profile says. The programs read the profile.
+    /// Starts with a service that behaves as the profile says. The programs read the same profile.
     async fn of_a_service(accounts: usize, profile: ServiceProfile) -> Self {
         let database = env::var("ENVD_SDK_TEST_POSTGRES").expect("ENVD_SDK_TEST_POSTGRES is set");
         let schema = format!("envd_hosts_{:016x}", RandomState::new().hash_one(0));
@@ -59,7 +59,7 @@ impl Yard {
         let user = ids
             .iter()
             .fold(user, |user, id| user.account(id, "LPA", "QAZZ7777"));
-        // A reply takes a moment, in which a host can fail.
+        // Delay replies, so that a host can fail before it gets one.
         let fake = Fake::builder()
             .profile(&profile)
             .world(World::empty().user(user));
@@ -97,23 +97,23 @@ impl Yard {
         Host::start(name, interval, self.program())
     }
 
-    /// Writes a declaration for each account, unlike any other.
+    /// Writes a new, distinct declaration for each account.
     async fn write(&self) {
         for outbox in &self.outboxes {
             let number = self.written.fetch_add(1, Ordering::Relaxed);
-            // The moment of a restart.
+            // Retry while the database restarts.
             while outbox.submit(input(number)).await.is_err() {
                 sleep(Duration::from_millis(50)).await;
             }
         }
     }
 
-    /// Writes until a host sends: the service has just received a request of it that creates a record.
+    /// Writes declarations until the service has just received a creating request of this host.
     async fn write_until_sends(&self, host: &Host) {
         let before = self.creations_of(host.name);
         let is_sending = || self.creations_of(host.name) > before;
         while !is_sending() {
-            // Perhaps the others are faster.
+            // The other hosts may have been faster.
             self.write().await;
             let goes_on = async || is_sending() || self.is_all_sent().await;
             until("a host that sends", goes_on).await;
@@ -133,13 +133,13 @@ impl Yard {
         received.iter().filter_map(Saved::read).collect()
     }
 
-    /// Waits until all that was written is confirmed.
+    /// Waits until all written declarations are confirmed.
     async fn until_sent(&self) {
         until("all to be sent", async || self.is_all_sent().await).await;
     }
 
     async fn is_all_sent(&self) -> bool {
-        // The hosts have the same processors.
+        // Leave the processors to the hosts.
         sleep(Duration::from_millis(10)).await;
         for outbox in &self.outboxes {
             if !matches!(outbox.declarations().await, Ok(waiting) if waiting.is_empty()) {
@@ -149,7 +149,7 @@ impl Yard {
         true
     }
 
-    /// Checks that each declaration was sent once and is one record, and that the outboxes say so.
+    /// Checks that each declaration was sent once and is one record, and that the outboxes agree.
     async fn check(&self) {
         self.until_sent().await;
         let written = self.written.load(Ordering::Relaxed);
@@ -178,7 +178,7 @@ impl Yard {
         let all: Vec<String> = (0..written).map(time_of).collect();
         assert_eq!(times, all);
         assert!(records.iter().all(|record| record["status"] == "SUBMITTED"));
-        // Each account has had a run since that ended well.
+        // Each account has had a successful run since.
         self.until_no_error().await;
         let status = self.status();
         assert_eq!(status["accounts"], self.outboxes.len());
@@ -218,7 +218,7 @@ impl Yard {
         database.batch_execute(end).await.unwrap();
     }
 
-    /// Not on drop, which may be in the panic of a test.
+    /// Not in `drop`, which may run during a panic.
     async fn end(self) {
         let schema = &self.schema;
         let dropped = format!("DROP SCHEMA {schema}, {schema}_jobs CASCADE");
@@ -245,7 +245,7 @@ impl Host {
     }
 }
 
-/// A save that the fake has received.
+/// A save request that the fake has received.
 struct Saved {
     host: String,
     time: String,
@@ -253,7 +253,7 @@ struct Saved {
 }
 
 impl Saved {
-    /// `None`: it is another request.
+    /// `None` for other requests.
     fn read(request: &Received) -> Option<Self> {
         if request.operation().as_deref() != Some(SAVE) {
             return None;
@@ -282,11 +282,11 @@ fn input(number: usize) -> ConsignmentInput {
     input.movement("2099-01-15", time_of(number))
 }
 
-/// Each breakage hits a host of which the service has just received a request. The others need its leases to end, and all of
+/// Each failure hits a host right after the service has received its request. The other hosts continue when its leases end, and
 /// its late statements and requests change nothing.
 ///
-/// `ENVD_SDK_TEST_ROUNDS` repeats it, with eight breakages each; `ENVD_SDK_TEST_SKEW` has the path of a
-/// libfaketime by which the clock of one host is two days ahead.
+/// `ENVD_SDK_TEST_ROUNDS` repeats it, with eight failures each. `ENVD_SDK_TEST_SKEW` is the path of a libfaketime that sets the
+/// clock of one host two days ahead.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_hosts_send_when_they_break_is_sent_once() {
     let _server = SERVER.lock().await;
@@ -309,7 +309,7 @@ async fn break_hosts() {
             "ENVD_GRAPHQL_URL",
             to_service.through(yard.fake.graphql_url().clone()),
         );
-    // Each account is synced more often than anything has to wait.
+    // Accounts sync more often than the longest wait of an entry.
     let cut_off = Host::start("cut off", "2", program);
     let mut ahead = yard.program();
     if let Some(library) = env::var_os("ENVD_SDK_TEST_SKEW") {
@@ -346,7 +346,7 @@ async fn break_hosts() {
     yard.restart_database().await;
     yard.until_sent().await;
 
-    // Each account's reply to a creation is cut off, and the record is there.
+    // For each account the fake creates the record but truncates the reply.
     yard.fake
         .on_operation(SAVE)
         .fault(Fault::truncated(20))
@@ -354,7 +354,7 @@ async fn break_hosts() {
     yard.write().await;
     yard.until_sent().await;
 
-    // All of them serve again.
+    // All hosts serve again.
     for host in [&cut_off, &frozen] {
         yard.write_until_sends(host).await;
     }
@@ -363,7 +363,7 @@ async fn break_hosts() {
     yard.end().await;
 }
 
-/// A program that runs it again because it failed would write a second declaration.
+/// If the command failed, a caller would run it again and write a second declaration.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_written_is_said_whatever_becomes_of_the_wake() {
     let _server = SERVER.lock().await;
@@ -376,7 +376,7 @@ async fn what_is_written_is_said_whatever_becomes_of_the_wake() {
         .folder
         .write("input.json", serde_json::to_string(&input(0)).unwrap());
     let write = yard.program().args(["write", "envd-001"]).arg(file);
-    let ended = write.run().with(0).says("could not be made due");
+    let ended = write.run().with(0).says("could not be scheduled");
     assert!(ended.lines()[0]["entry"].is_string());
     assert_eq!(yard.outboxes[0].declarations().await.unwrap().len(), 1);
     let show = format!("ALTER SCHEMA {jobs}_away RENAME TO {jobs}");
@@ -385,7 +385,7 @@ async fn what_is_written_is_said_whatever_becomes_of_the_wake() {
     yard.end().await;
 }
 
-/// With the guesses of the crate the draft would stay, and a second record would be submitted.
+/// With the default assumptions, the draft would stay and a second record would be submitted.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn hosts_send_as_the_profile_says() {
     let _server = SERVER.lock().await;
@@ -402,7 +402,7 @@ async fn hosts_send_as_the_profile_says() {
     yard.end().await;
 }
 
-/// The next interval ends long after the test.
+/// The interval is longer than the test.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_written_is_sent_at_once() {
     let _server = SERVER.lock().await;
@@ -424,14 +424,14 @@ async fn what_is_written_is_sent_at_once() {
     yard.end().await;
 }
 
-/// Nobody makes the accounts due. Their syncs are more frequent than any wait of a declaration, and must not put it off.
+/// The test never wakes the accounts. Their syncs are more frequent than the waits of a declaration, and must not delay it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_written_to_accounts_that_are_always_busy_is_sent() {
     let _server = SERVER.lock().await;
     let yard = Yard::start(2).await;
     let host = yard.host("host", "0.5");
     yard.until_listed(5).await;
-    // It is looked for at once and after three seconds, and then sent again.
+    // The outbox searches for the record immediately and after three seconds, then sends the declaration again.
     yard.fake
         .on_operation(SAVE)
         .fault(Fault::dropped_before())

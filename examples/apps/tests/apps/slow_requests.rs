@@ -18,7 +18,7 @@ fn app() -> Router {
     Router::new().route("/", page).layer(from_fn(read_body))
 }
 
-/// A byte now and then keeps a connection busy, and does not keep it open.
+/// An occasional byte must not keep a connection open.
 #[tokio::test(start_paused = true)]
 async fn what_is_not_complete_in_time_ends_the_connection() {
     for (head, limit, status) in [
@@ -43,7 +43,7 @@ async fn ends_after(head: &str, limit: Duration, status: &str) {
         writer.write_all(head.as_bytes()).await.unwrap();
         loop {
             sleep(limit / 10).await;
-            // The server may have gone.
+            // The server may have closed the connection.
             let _ = writer.write_all(b"a").await;
         }
     };

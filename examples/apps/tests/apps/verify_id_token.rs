@@ -1,4 +1,4 @@
-//! Which keys verify which tokens, and how the keys are fetched.
+//! The choice of keys for tokens, and fetching of keys.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 
 use crate::keys::{Keys, algorithm};
 
-/// The public key of RFC 7517 appendix A.1, with a further member.
+/// The public key of RFC 7517 appendix A.1, with an additional member.
 fn key(member: &str, value: Value) -> Jwk {
     let mut key = json!({
         "kty": "EC", "crv": "P-256", "kid": "1",
@@ -52,7 +52,7 @@ fn a_key_verifies_what_it_is_published_for_and_no_token_with_conditions() {
     }
 }
 
-/// A server with this set of keys, and the requests that it has answered.
+/// A server with this key set, and the number of requests that it has answered.
 async fn provider(body: String) -> (Keys, Arc<AtomicUsize>) {
     let requests = Arc::new(AtomicUsize::new(0));
     let count = requests.clone();

@@ -1,4 +1,4 @@
-//! `web_login` as browsers use it, and as hostile pages do.
+//! `web_login` with browsers and with hostile pages.
 
 use std::collections::BTreeMap;
 use std::net::TcpListener;
@@ -9,7 +9,7 @@ use url::{Position, Url};
 
 use super::app;
 
-/// A browser with the cookies of the application, without redirects of its own.
+/// A browser with cookies that does not follow redirects.
 struct Browser<'s> {
     server: &'s Running,
     cookies: BTreeMap<String, String>,
@@ -27,7 +27,7 @@ impl<'s> Browser<'s> {
 
     fn send(&mut self, method: &str, target: &str, headers: &[&str]) -> String {
         let url = self.server.url("url").join(target).unwrap();
-        // As a proxy sends it on.
+        // As a proxy forwards it.
         let target = &url[Position::BeforePath..];
         let url = format!("http://127.0.0.1:{}{target}", self.server.line["port"]);
         let url = Url::parse(&url).unwrap();
@@ -53,7 +53,7 @@ impl<'s> Browser<'s> {
         reply
     }
 
-    /// From the login to the address of the callback, at which the identity provider sends the browser back.
+    /// Starts a login. Returns the callback address to which the identity provider redirects the browser.
     fn begin(&mut self) -> Url {
         let provider = location(&self.get("/login"));
         location(&send("GET", &provider, &[], ""))
@@ -65,14 +65,14 @@ impl<'s> Browser<'s> {
         assert!(self.is_logged_in());
     }
 
-    /// The reply to a callback or an action, which has this status.
+    /// Requests a page, and checks the status of the reply.
     fn gets(&mut self, target: &str, status: u16) -> String {
         let reply = self.get(target);
         assert_status(&reply, status);
         reply
     }
 
-    /// A logout by a page of this origin.
+    /// Sends a logout from a page of this origin.
     fn log_out(&mut self, origin: &str, status: u16) -> String {
         let reply = self.send("POST", "/logout", &[&format!("origin: {origin}")]);
         assert_status(&reply, status);
@@ -143,7 +143,7 @@ fn a_user_sees_accounts_and_latest_consignments() {
     let other = browser.get("/?account=envd-100202");
     assert_has(&other, "Latest consignments of Example Downs");
     assert!(!other.contains("C-900000108"), "{other}");
-    // Accounts of other users, and no account at all.
+    // Accounts of other users, and invalid ids.
     for account in ["envd-100301", "", "%3Cscript%3E", "envd-100201%00"] {
         let page = browser.gets(&format!("/?account={account}"), 404);
         assert!(!page.contains("<script"), "{account}: {page}");
@@ -166,7 +166,7 @@ fn a_forged_callback_does_not_use_up_the_login() {
     let forged = forged
         .split('|')
         .map(|query| format!("/callback?{query}").replace("STATE", &state));
-    // The last one is of another browser, as in an attack that logs the victim in to the attacker's account.
+    // The last callback is from another browser, as in an attack that logs the victim in to the attacker's account.
     for forged in forged.chain(["/callback".to_owned(), others.to_string()]) {
         let reply = browser.gets(&forged, 400);
         assert_eq!(header(&reply, "set-cookie"), None, "{forged}");
@@ -174,7 +174,7 @@ fn a_forged_callback_does_not_use_up_the_login() {
     Browser::of(&server).gets(callback.as_str(), 400);
     browser.gets(callback.as_str(), 303);
     assert!(browser.is_logged_in());
-    // Used once: a browser that asks twice gets its own page, and any other one a refusal.
+    // A callback works once: if the browser repeats it, it gets its own page; another browser is refused.
     let again = browser.gets(callback.as_str(), 303);
     assert_eq!(header(&again, "location"), Some("/"));
     assert_eq!(header(&again, "set-cookie"), None);
@@ -235,7 +235,7 @@ fn cookies_are_secure_where_the_address_is_https() {
     let mut browser = Browser::of(&server);
     let callback = browser.begin();
     assert_eq!(callback.host_str(), Some("desk.example"));
-    // A cookie without the prefix may be of another host.
+    // Another host may have set a cookie without the prefix.
     let login = browser.cookies.remove("__Host-login").unwrap();
     browser.cookies.insert("login".to_owned(), login.clone());
     browser.gets(callback.as_str(), 400);
@@ -253,7 +253,7 @@ fn cookies_are_secure_where_the_address_is_https() {
         );
     }
     assert!(browser.is_logged_in());
-    // The origin is that of the browser.
+    // The browser's address is the expected origin.
     browser.log_out("http://desk.example", 403);
     browser.log_out("https://desk.example", 303);
     assert!(!browser.is_logged_in());

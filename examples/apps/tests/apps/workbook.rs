@@ -7,7 +7,7 @@ use std::path::Path;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-/// A text as a cell; numbers are cells of their own.
+/// A cell with a text.
 pub(crate) fn text(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;");
     format!("<c t=\"inlineStr\"><is><t>{text}</t></is></c>")
@@ -17,12 +17,12 @@ pub(crate) fn number(number: f64) -> String {
     format!("<c><v>{number}</v></c>")
 }
 
-/// A day, as its number since the end of 1899.
+/// A cell with a day, as the number of days since the end of 1899.
 pub(crate) fn day(serial: u32) -> String {
     format!("<c s=\"1\"><v>{serial}</v></c>")
 }
 
-/// A time of day, as a part of a day.
+/// A cell with a time, as a fraction of a day.
 pub(crate) fn time(part: f64) -> String {
     format!("<c s=\"1\"><v>{part}</v></c>")
 }
@@ -32,7 +32,7 @@ pub(crate) fn write(file: &Path, sheets: &[(&str, &[&[String]])]) {
     write_with(file, sheets, None);
 }
 
-/// Writes a workbook with another part, perhaps instead of its own.
+/// Writes a workbook with an additional part, which may replace a standard part.
 pub(crate) fn write_with(
     file: &Path,
     sheets: &[(&str, &[&[String]])],
@@ -93,7 +93,7 @@ pub(crate) fn write_with(
         "xl/_rels/workbook.xml.rels",
         &format!("<Relationships xmlns=\"{package}\">{links}</Relationships>"),
     );
-    // The format 14 is that of a day.
+    // Format 14 is a date.
     part(
         "xl/styles.xml",
         &format!(

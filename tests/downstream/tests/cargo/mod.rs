@@ -1,4 +1,4 @@
-//! Cargo, as a stranger runs it in a package of their own.
+//! Runs cargo in a new package, like a user of the crates.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,9 +7,9 @@ use std::{env, fs};
 /// The repository.
 pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// Makes a package with the versions of the repository, so that a release of another crate changes nothing.
+/// Creates a package with the dependency versions of the repository, so that new releases of other crates have no effect.
 pub fn new_package(folder: &Path, name: &str, dependencies: &str) {
-    // OK to ignore: the first run has none.
+    // OK to ignore: on the first run the folder does not exist.
     let _ = fs::remove_dir_all(folder);
     fs::create_dir_all(folder.join("src")).unwrap();
     fs::copy(
@@ -24,11 +24,11 @@ pub fn new_package(folder: &Path, name: &str, dependencies: &str) {
     fs::write(folder.join("Cargo.toml"), manifest).unwrap();
 }
 
-/// What cargo says, and whether the package builds.
+/// Returns whether the package builds, and the output of cargo.
 pub fn check(folder: &Path, targets: &[&str]) -> (bool, String) {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into());
     let mut command = Command::new(cargo);
-    // Some build scripts run again when what cargo sets for a test differs.
+    // Remove the variables that cargo sets for a test: some build scripts would run again.
     for (name, _) in env::vars_os() {
         let text = name.to_string_lossy();
         if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
@@ -36,7 +36,7 @@ pub fn check(folder: &Path, targets: &[&str]) -> (bool, String) {
         }
     }
     command.args(["check", "--quiet"]).args(targets);
-    // One folder for all packages and for this test.
+    // Share one target folder among all packages and this test.
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
     command.env("CARGO_TARGET_DIR", target).current_dir(folder);
     let built = command.output().unwrap();

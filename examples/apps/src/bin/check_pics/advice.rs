@@ -1,8 +1,8 @@
-//! What may have happened to a code that is no PIC, or that the register does not have.
+//! Advice on codes that are not PICs, and on PICs that are not in the register.
 
 use envd_sdk::model::Pic;
 
-/// Advice for a text that is no PIC; most of such texts are codes that a spreadsheet has taken for numbers.
+/// Advice for a text that is not a PIC. Most such texts are codes that a spreadsheet converted to numbers.
 pub(crate) fn advice(cell: &str) -> Option<String> {
     let text = cell.trim();
     let count = text.chars().count();
@@ -35,14 +35,14 @@ pub(crate) fn advice(cell: &str) -> Option<String> {
     let code: String = text.chars().filter(char::is_ascii_alphanumeric).collect();
     if !is_alphanumeric && code.len() == 8 {
         return Some(format!(
-            "other characters stand in it: is it {}?",
+            "it contains other characters: is it {}?",
             code.to_ascii_uppercase()
         ));
     }
     is_alphanumeric.then(|| format!("{count} characters, and a PIC has 8"))
 }
 
-/// Whether a cell has a formula in place of its value, or the error of one.
+/// True if a cell holds a formula without its value, or the error of a formula.
 pub(crate) fn is_unread(cell: &str) -> bool {
     cell.trim().starts_with(['=', '#'])
 }
@@ -56,7 +56,7 @@ pub(crate) fn of_unknown(pic: &str) -> Option<String> {
     Some(advice.to_string())
 }
 
-/// A number as `1.23E+07`.
+/// True for a number such as `1.23E+07`.
 fn is_scientific(text: &str) -> bool {
     let parts = text.split_once(['E', 'e']);
     parts.is_some_and(|(number, exponent)| {

@@ -1,4 +1,4 @@
-//! The answer of the register for a row of the list.
+//! The register's answer for a row of the list.
 
 use envd_sdk::ErrorKind;
 use envd_sdk::model::Property;
@@ -9,13 +9,13 @@ use super::advice;
 /// The headings of an answer.
 pub(crate) const HEADINGS: [&str; 4] = ["NAME", "TOWN", "STATE", "STATUS"];
 
-/// What the status of a failed look-up begins with; such a row is looked up again by `--resume`.
+/// The prefix of the status of a failed look-up. `--resume` looks such a row up again.
 const FAILED: &str = "failed: ";
 
-/// The kind of a row in which a PIC may stand that the file does not have: a formula without its value.
+/// The kind of a row whose cell may hold a PIC that the file does not contain: a formula without its value.
 pub(crate) const UNREAD: &str = "cannot be read";
 
-/// What stands beside the row.
+/// The cells written after those of the list.
 #[derive(Clone)]
 pub(crate) struct Answer {
     pub(crate) name: String,
@@ -44,7 +44,7 @@ impl Answer {
         let advice = match &look_up.result {
             Err(error) if error.kind() == ErrorKind::Config => advice::advice(&look_up.input),
             Err(error) => Some(error.to_string()),
-            // If nothing was found, the form of the code may point to a typing mistake.
+            // If nothing was found, the form of the code may suggest a typing mistake.
             Ok(_) if found.is_none() => advice::of_unknown(&look_up.input),
             Ok(_) => None,
         };
@@ -62,7 +62,7 @@ impl Answer {
         }
     }
 
-    /// That of a row without a PIC, such as one with totals.
+    /// The answer for a row without a PIC, such as a row of totals.
     pub(crate) fn blank() -> Self {
         let [name, town, state] = [const { String::new() }; 3];
         let kind = "no PIC in the row".to_owned();
@@ -93,7 +93,7 @@ impl Answer {
         ]
     }
 
-    /// The answer that was written; `None` for a failure.
+    /// Reads an answer from an earlier run. `None` for a failed look-up.
     pub(crate) fn read(cells: &[String]) -> Option<Self> {
         let [name, town, state, status] = cells else {
             return None;
@@ -101,7 +101,7 @@ impl Answer {
         if status.starts_with(FAILED) {
             return None;
         }
-        // The advice follows in brackets. A status of the register has none.
+        // Advice follows in brackets. A status of the register has no brackets.
         let (kind, advice) = match status.split_once(" (") {
             Some((kind, advice)) => (kind, advice.strip_suffix(')')),
             None => (status.as_str(), None),

@@ -11,19 +11,19 @@ const USAGE: &str = "\
 usage: check_pics [FILE] [--column NAME|NUMBER] [--sheet NAME] [--csv OUT [--resume]]
 
 Checks the PICs of a list before a sale. FILE is CSV, with commas, semicolons or tabs, or a workbook
-(.xlsx); without FILE it checks a list of its own. The headings may have titles above them. It uses a
+(.xlsx); without FILE it checks a bundled list. There may be titles above the headings. It uses a
 fake register of invented properties, or the one at ENVD_REGISTER_URL, with ENVD_ACCESS_TOKEN as bearer
 token if it is set.
 
   --column NAME|NUMBER    the column of the PICs, by its heading or its number from 1; needed if
                           several columns have PICs
   --sheet NAME            the sheet of a workbook; the first one with PICs unless set
-  --csv OUT               also writes the list with the answers beside it, each cell in quotes. A cell
+  --csv OUT               also writes the list and the answers to OUT, each cell in quotes. A cell
                           that a spreadsheet would read as a formula gets an apostrophe in front.
   --resume                continues with OUT, and looks up only rows without an answer
 
-Ctrl-C ends the check; OUT has the rows up to then. The exit code is 0 when each row has an answer of
-the register or is no PIC; 1 when a look-up failed, a row has a formula and not its value, the list
+Ctrl-C ends the check; OUT has the rows up to then. The exit code is 0 if each row has an answer of
+the register or is not a PIC; 1 if a look-up failed, a row has a formula without its value, the list
 has no valid PIC, or the check was interrupted; and 2 for wrong arguments and for a file that cannot
 be used.";
 
@@ -56,9 +56,9 @@ impl Arguments {
             }
         }
         if read.resume && read.out.is_none() {
-            return Err("--resume goes on with a file: name it with --csv OUT".into());
+            return Err("--resume needs the file to continue: name it with --csv OUT".into());
         }
-        // Otherwise the list would be overwritten before it is checked.
+        // Otherwise the result would overwrite the list before the check.
         if let (Some(file), Some(out)) = (&read.file, &read.out)
             && same_file::is_same_file(file, out).unwrap_or(false)
         {

@@ -4,20 +4,20 @@ use envd_sdk::model::Pic;
 
 use super::sheets::{Row, Sheet};
 
-/// Headings stand in one of the first rows.
+/// The headings must be within the first rows.
 const FIRST_ROWS: usize = 50;
 
-/// Where the PICs are.
+/// The column of the PICs.
 pub(crate) struct Place {
     pub(crate) column: usize,
-    /// The row of the headings, by its position.
+    /// The index of the heading row.
     pub(crate) header: Option<usize>,
-    /// How many cells of the column have the form of a PIC.
+    /// The number of cells in the column that look like PICs.
     pub(crate) pics: usize,
 }
 
-/// The column that is asked for, by its name or its number from 1; otherwise the only one whose heading or contents are those
-/// of PICs.
+/// Finds the requested column, by name or by number from 1. Without a request, finds the only column whose heading or contents
+/// look like PICs.
 pub(crate) fn find(sheet: &Sheet, wanted: Option<&str>) -> Result<Place, String> {
     match wanted {
         Some(wanted) => named(sheet, wanted),
@@ -68,7 +68,8 @@ fn named(sheet: &Sheet, wanted: &str) -> Result<Place, String> {
     Err(choose(sheet, header.or(Some(0)), &all, &what))
 }
 
-/// By the heading, if one is that of PICs. A title may look like a heading: the last one above the most PICs is it.
+/// Finds the column by its heading, if there is a heading for PICs. Since a title may look like a heading, it takes the
+/// candidate with the most PICs below it, and the last of equals.
 fn headed(sheet: &Sheet) -> Option<Result<Place, String>> {
     let rows = &sheet.rows;
     let best = headings(rows).max_by_key(|place| place.pics)?;
@@ -94,7 +95,7 @@ fn headed(sheet: &Sheet) -> Option<Result<Place, String>> {
     })
 }
 
-/// All cells that may be the heading of PICs.
+/// All cells that may be a heading for PICs.
 fn headings(rows: &[Row]) -> impl Iterator<Item = Place> {
     let rows_with_places = rows.iter().enumerate().take(FIRST_ROWS);
     rows_with_places.flat_map(move |(at, row)| {
@@ -149,7 +150,8 @@ fn place(rows: &[Row], column: usize, header: Option<usize>) -> Place {
     }
 }
 
-/// Not each text of 8 letters is a PIC, and not each date of 8 digits. A formula without its value may be any.
+/// Requires letters and digits, because a word of 8 letters or a date of 8 digits is probably not a PIC. A formula without its
+/// value may be a PIC.
 fn may_be_pic(cell: &str) -> bool {
     if cell.starts_with('=') {
         return true;
@@ -158,7 +160,7 @@ fn may_be_pic(cell: &str) -> bool {
     Pic::parse(cell).is_ok() && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
 }
 
-/// "PIC", "Vendor PIC", "PIC No.", "Property Identification Code", and the like.
+/// True for "PIC", "Vendor PIC", "PIC No.", "Property Identification Code" and similar texts.
 fn is_heading(cell: &str) -> bool {
     let words = words(cell);
     let has = |word: &str| words.iter().any(|other| other == word);
@@ -176,7 +178,7 @@ fn words(cell: &str) -> Vec<String> {
         .collect()
 }
 
-/// Asks for `--column`, with the columns to choose from.
+/// The message that asks for `--column` and lists the columns to choose from.
 fn choose(sheet: &Sheet, header: Option<usize>, columns: &[usize], what: &str) -> String {
     let rows = &sheet.rows;
     let row = header.and_then(|header| rows.get(header)).or(rows.first());

@@ -19,12 +19,12 @@ pub(crate) struct List {
     /// The column of the PICs.
     pub(crate) column: usize,
     pub(crate) rows: Vec<Vec<String>>,
-    /// How the file was read.
+    /// How the file was interpreted.
     pub(crate) notes: Vec<String>,
 }
 
 impl List {
-    /// The list in the file, or the bundled one.
+    /// Reads the list in the file, or the bundled list.
     pub(crate) fn read(arguments: &Arguments) -> Result<Self, Failure> {
         let (name, bytes) = match &arguments.file {
             Some(file) => (file.as_path(), fs::read(file).map_err(Failure::from)),
@@ -51,7 +51,7 @@ impl List {
                 other => problem = problem.or(Some((sheet, other))),
             }
         }
-        // The first sheet is often a cover with one PIC, that of the sender.
+        // Do not just take the first sheet: it is often a cover sheet whose only PIC is the sender's.
         if let [_, _, ..] = &found[..] {
             let names: Vec<&str> = found.iter().map(|(sheet, _)| &*sheet.name).collect();
             let names = names.join(", ");
@@ -82,7 +82,7 @@ impl List {
             && header.line > 1
         {
             notes.push(format!(
-                "the headings are in line {}{in_sheet}; what is above is left out",
+                "the headings are in line {}{in_sheet}; the rows above are skipped",
                 header.line
             ));
         }
@@ -109,13 +109,13 @@ impl List {
         }
     }
 
-    /// The PIC of a row, in upper case and without blanks around it; another text as it is.
+    /// The PIC of a row, in upper case and trimmed; any other text unchanged.
     pub(crate) fn pic(&self, row: &[String]) -> String {
         let cell = row.get(self.column).map_or("", String::as_str);
         Pic::parse(cell).map_or_else(|_| cell.to_owned(), |pic| pic.to_string())
     }
 
-    /// The row as it is written beside the answer: with its PIC as it was looked up, and a cell for each heading.
+    /// The row as written to the result: with the PIC as it was looked up, and a cell for each heading.
     pub(crate) fn tidied(&self, row: &[String]) -> Vec<String> {
         let mut cells = row.to_vec();
         cells.resize(self.headings.len(), String::new());
@@ -123,7 +123,7 @@ impl List {
         cells
     }
 
-    /// How many PICs were not written as they are looked up.
+    /// The number of PICs in the list that differ in case or blanks from the form that is looked up.
     pub(crate) fn untidy(&self) -> usize {
         let is_untidy = |row: &&Vec<String>| row.get(self.column) != Some(&self.pic(row));
         let rows = self.rows.iter().filter(|row| row.len() > self.column);

@@ -1,7 +1,7 @@
 //! Checks the PICs of a list before a sale: `cargo run -p apps --bin check_pics -- [FILE] [--csv OUT]`.
 //!
-//! FILE is CSV or a workbook, as a clerk has it. Without a file a bundled list is checked, and without settings in a fake
-//! register of invented properties.
+//! FILE is a CSV file or a workbook. Without a file it checks a bundled list; without settings it uses a fake register of
+//! invented properties.
 
 mod advice;
 mod answer;
@@ -70,7 +70,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
     verdict(&screen, list.rows.len(), &arguments)
 }
 
-/// Looks up what is not known, and writes each row in the order of the list; until Ctrl-C.
+/// Looks up the PICs without a known answer, and writes the rows in the order of the list. Ctrl-C ends it.
 async fn check(
     register: &Register,
     list: &List,
@@ -109,7 +109,7 @@ async fn check(
 
 fn verdict(screen: &Screen, all: usize, arguments: &Arguments) -> Result<(), Failure> {
     let resume = match arguments.out {
-        Some(_) => "; go on with --resume",
+        Some(_) => "; continue with --resume",
         None => "",
     };
     let (checked, failed) = (screen.rows(), screen.count("failed"));
@@ -120,7 +120,7 @@ fn verdict(screen: &Screen, all: usize, arguments: &Arguments) -> Result<(), Fai
     } else if screen.count(answer::UNREAD) > 0 {
         let unread = screen.count(answer::UNREAD);
         Err(format!(
-            "{unread} of {all} rows have a formula and not its value, so they are not checked"
+            "{unread} of {all} rows have a formula without its value, so they were not checked"
         )
         .into())
     } else if screen.count("not a PIC") + screen.count("no PIC in the row") == all {

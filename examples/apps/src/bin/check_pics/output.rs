@@ -1,4 +1,4 @@
-//! The file of the result: the columns of the list, and the answers beside them.
+//! The result file: the columns of the list, followed by the answers.
 
 use std::collections::{HashMap, VecDeque};
 use std::fs::{self, File};
@@ -11,14 +11,14 @@ use super::answer::{Answer, HEADINGS};
 use super::cli::{self, Failure, Unusable};
 use super::list::List;
 
-/// Without it Excel reads UTF-8 as Windows-1252.
+/// Byte order mark: without it Excel reads UTF-8 as Windows-1252.
 const MARK: &str = "\u{feff}";
 
 pub(crate) struct Output {
     file: csv::Writer<File>,
     path: PathBuf,
-    /// The rows of an earlier run that are not written again yet. Until then that file stays as it is, and this one is
-    /// written beside it.
+    /// Rows of an earlier run that have not been rewritten yet. Until they are, the earlier file stays unchanged and a new file
+    /// is written next to it.
     earlier: VecDeque<Vec<String>>,
     beside: Option<PathBuf>,
 }
@@ -27,7 +27,7 @@ pub(crate) struct Output {
 pub(crate) type Known = HashMap<String, Answer>;
 
 impl Output {
-    /// A new file with the headings.
+    /// Creates a file with the headings.
     pub(crate) fn create(path: &Path, list: &List) -> Result<Self, Failure> {
         let file = File::create(path).map_err(|error| Unusable::new(path, error))?;
         let file = begun(file, list)?;
@@ -39,7 +39,7 @@ impl Output {
         })
     }
 
-    /// Goes on with the file of an interrupted run, if there is one.
+    /// Continues the file of an interrupted run, if it exists.
     pub(crate) fn resume(path: &Path, list: &List) -> Result<(Self, Known), Failure> {
         if !path.exists() {
             return Ok((Self::create(path, list)?, Known::new()));
@@ -63,7 +63,7 @@ impl Output {
         Ok((output, known))
     }
 
-    /// Writes a row. The file has whole rows even if the program is killed.
+    /// Writes and flushes a row, so that the file has complete rows even if the program is killed.
     pub(crate) fn add(&mut self, row: Vec<String>, answer: &Answer) -> Result<(), Failure> {
         let cells = row.into_iter().map(kept);
         let cells = cells.chain(answer.cells().map(defused));
@@ -76,7 +76,7 @@ impl Output {
         Ok(())
     }
 
-    /// After an interruption: the rows of the earlier run that were not reached stay.
+    /// Finishes the file. After an interruption it keeps the rows of the earlier run that this run did not reach.
     pub(crate) fn end(mut self) -> Result<(), Failure> {
         for row in std::mem::take(&mut self.earlier) {
             self.file.write_record(row)?;
@@ -95,8 +95,7 @@ impl Output {
 
 fn begun(mut file: File, list: &List) -> Result<csv::Writer<File>, Failure> {
     file.write_all(MARK.as_bytes())?;
-    // A spreadsheet with another separator, as a locale sets it, would find a formula in the middle of a cell that is not quoted:
-    // `x;=1+1`.
+    // Quote every cell: in a locale with another separator, a spreadsheet would split an unquoted `x;=1+1` and read a formula.
     let mut file = csv::WriterBuilder::new()
         .quote_style(QuoteStyle::Always)
         .from_writer(file);
@@ -126,11 +125,11 @@ fn headings(list: &List) -> Vec<String> {
         .collect()
 }
 
-/// The rows of the earlier run, which must be of this list.
+/// Reads the rows of the earlier run, and checks that they belong to this list.
 fn earlier(path: &Path, list: &List) -> Result<Vec<Vec<String>>, Failure> {
     let text = fs::read_to_string(path)?;
     let text = text.strip_prefix(MARK).unwrap_or(&text);
-    // A row that was not written whole is of no use.
+    // Drop an incomplete last row.
     let text = &text[..text.rfind('\n').map_or(0, |end| end + 1)];
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
@@ -153,7 +152,7 @@ fn earlier(path: &Path, list: &List) -> Result<Vec<Vec<String>>, Failure> {
         let expected: Vec<String> = list.tidied(row).into_iter().map(kept).collect();
         if !written.starts_with(&expected) || written.len() != expected.len() + HEADINGS.len() {
             return Err(format!(
-                "row {number} differs from that of the list, which has changed: write another file"
+                "row {number} differs from the list, which has changed: write to another file"
             )
             .into());
         }
@@ -161,7 +160,7 @@ fn earlier(path: &Path, list: &List) -> Result<Vec<Vec<String>>, Failure> {
     Ok(rows)
 }
 
-/// A cell that spreadsheets do not read as a formula: with an apostrophe in front, as OWASP recommends against CSV injection.
+/// Prefixes an apostrophe to a cell that a spreadsheet would read as a formula, as OWASP recommends against CSV injection.
 fn defused(cell: String) -> String {
     if cell.starts_with(begins_formula) {
         format!("'{cell}")
@@ -170,7 +169,7 @@ fn defused(cell: String) -> String {
     }
 }
 
-/// A cell of the list: a number such as -5 is no formula, and stays.
+/// Defuses a cell of the list, but leaves a number such as -5 unchanged.
 fn kept(cell: String) -> String {
     let number = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.');
     if cell.bytes().all(number) && cell.parse::<f64>().is_ok() {

@@ -13,13 +13,13 @@ use super::table::Columns;
 pub(crate) struct Screen {
     bar: ProgressBar,
     columns: Columns<4>,
-    /// Whether advice has a line of its own.
+    /// True if advice gets a separate line.
     has_space: bool,
     counts: BTreeMap<String, usize>,
 }
 
 impl Screen {
-    /// Writes the headings. The bar is on stderr, and hidden unless that and stdout are a terminal.
+    /// Prints the headings. The bar is on stderr, and hidden unless both stderr and stdout are terminals.
     pub(crate) fn begin(rows: usize) -> Result<Self, Failure> {
         let bar = ProgressBar::new(rows as u64);
         bar.set_style(ProgressStyle::with_template(
@@ -27,7 +27,7 @@ impl Screen {
         )?);
         let columns = Columns::new([10, 24, 18, 5]);
         let has_space = io::stdout().is_terminal();
-        // What reads the output in a pipe writes on the same terminal.
+        // A program that reads the output from a pipe may use the same terminal.
         if !has_space {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
@@ -73,7 +73,7 @@ impl Screen {
         self.counts.values().sum()
     }
 
-    /// Writes the count of each kind.
+    /// Prints the count of each kind.
     pub(crate) fn end(&self) {
         self.bar.finish_and_clear();
         let kinds = self.counts.iter();

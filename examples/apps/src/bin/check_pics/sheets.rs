@@ -1,4 +1,4 @@
-//! The rows of a file: of a CSV, or of the sheets of a workbook.
+//! Reads the rows of a CSV file or of the sheets of a workbook.
 
 use std::fmt::Display;
 use std::io::{BufReader, Cursor, Read};
@@ -13,14 +13,14 @@ use zip::{ZipArchive, ZipWriter};
 use super::cli::Failure;
 use super::text;
 
-/// A sheet of a workbook; a CSV is one without a name.
+/// A sheet of a workbook; a CSV file is a sheet without a name.
 #[derive(Default)]
 pub(crate) struct Sheet {
     pub(crate) name: String,
     pub(crate) rows: Vec<Row>,
-    /// The columns of a workbook that have texts, by their numbers from 1. Of a CSV each column has its number.
+    /// The numbers, from 1, of the columns of a workbook that have texts. Empty for CSV, which keeps all columns.
     used: Vec<usize>,
-    /// How the file was read, where that was a guess.
+    /// How the file was interpreted, if that was a guess.
     pub(crate) note: Option<String>,
 }
 
@@ -43,13 +43,13 @@ pub(crate) struct Row {
     pub(crate) cells: Vec<String>,
 }
 
-/// How many bytes a workbook unpacks to, and its cells take, at most.
+/// The limit for the unpacked size of a workbook, and for the memory of its cells.
 const BYTES: u64 = 200_000_000;
 
-/// How many cells a sheet has at most when each row is as long as the longest one, as rows are written.
+/// The limit for rows times columns, because the result has a cell for each column in each row.
 const CELLS: usize = 8_000_000;
 
-/// What an old workbook and a workbook with a password begin with.
+/// The first bytes of an old workbook, and of a workbook with a password.
 const COMPOUND: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
 pub(crate) fn read(bytes: Vec<u8>) -> Result<Vec<Sheet>, Failure> {
@@ -77,7 +77,7 @@ fn csv(bytes: &[u8]) -> Result<Sheet, Failure> {
         .and_then(|line| line.trim().strip_prefix("sep="))
     {
         Some(named) if named.len() == 1 => {
-            // Excel reads this line, and does not show it. The line ends stay, so that lines keep their numbers.
+            // Excel interprets this line and hides it. Keep the line end, so that line numbers stay correct.
             let delimiter = named.as_bytes()[0];
             let end = text.find('\n').unwrap_or(text.len());
             text.replace_range(..end, "");
@@ -101,22 +101,22 @@ fn csv(bytes: &[u8]) -> Result<Sheet, Failure> {
         note,
         ..Sheet::default()
     };
-    // A file of complete rows is longer than its number of cells.
+    // A file in which all rows are complete has more bytes than cells.
     check_cells(sheet.rows.len(), sheet.width(), text.len().max(CELLS))?;
     Ok(sheet)
 }
 
-/// Refuses a few long rows among many short ones: written with a cell for each column, a short file would fill the disk.
+/// Refuses a few long rows among many short rows: with a cell for each column, the result of a small file would fill the disk.
 fn check_cells(rows: usize, width: usize, limit: usize) -> Result<(), String> {
     if rows.saturating_mul(width) <= limit {
         return Ok(());
     }
     Err(format!(
-        "{rows} rows of {width} columns are too many cells: save the columns of the list alone as CSV"
+        "{rows} rows of {width} columns are too many cells: save only the columns of the list as CSV"
     ))
 }
 
-/// The line of a record; the position of the reader is before the empty lines that it skips.
+/// The line of a record. The reader reports the position before the empty lines that it skips.
 fn line_of(text: &str, position: &csv::Position) -> u64 {
     let start = usize::try_from(position.byte()).unwrap_or_default();
     let skipped = text.get(start..).unwrap_or_default().bytes();
@@ -133,7 +133,7 @@ fn reader(text: &str, delimiter: u8) -> csv::Reader<&[u8]> {
     reader.from_reader(text.as_bytes())
 }
 
-/// The delimiter that leaves most cells with a PIC; where none has one, with most cells.
+/// The delimiter that gives the most cells with a PIC; without PICs, the most cells.
 fn delimiter(text: &str) -> u8 {
     let score = |delimiter: u8| {
         let (mut pics, mut cells) = (0, 0);
@@ -146,15 +146,15 @@ fn delimiter(text: &str) -> u8 {
         }
         (pics, cells)
     };
-    // Of equals the last one.
+    // `max_by_key` takes the last of equals: the comma.
     let best = [b'\t', b';', b',']
         .into_iter()
         .max_by_key(|delimiter| score(*delimiter));
     best.unwrap_or(b',')
 }
 
-/// The line of a quote that opens a cell and is not closed at the end of a cell. The CSV reader would read the following
-/// lines, up to the next quote, as part of that cell, and their PICs would be missing.
+/// The line of a quote that opens a cell but is not closed at the end of a cell. The CSV reader would swallow the following
+/// lines, up to the next quote, and their PICs would be missing.
 fn open_quote(text: &str, delimiter: char) -> Option<usize> {
     let ends_cell = |letter: char| letter == delimiter || matches!(letter, '\r' | '\n');
     let (mut line, mut open, mut cell_starts) = (1, None, true);
@@ -181,12 +181,12 @@ fn open_quote(text: &str, delimiter: char) -> Option<usize> {
 
 fn workbook(bytes: Vec<u8>) -> Result<Vec<Sheet>, Failure> {
     let bytes = check_unpacked(&bytes)?;
-    // The reader panics about some files: its numbers of columns and rows have no limit.
+    // The reader panics on some files, because it does not limit row and column numbers.
     let report = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));
     let sheets = panic::catch_unwind(AssertUnwindSafe(|| sheets(bytes)));
     panic::set_hook(report);
-    sheets.unwrap_or_else(|_| Err(unreadable("its parts do not fit each other").into()))
+    sheets.unwrap_or_else(|_| Err(unreadable("its parts contradict each other").into()))
 }
 
 fn sheets(bytes: Vec<u8>) -> Result<Vec<Sheet>, Failure> {
@@ -194,7 +194,7 @@ fn sheets(bytes: Vec<u8>) -> Result<Vec<Sheet>, Failure> {
     let mut left = BYTES;
     let mut sheets = Vec::new();
     for name in book.sheet_names() {
-        // Cell by cell: as a rectangle, two cells far apart would fill the memory.
+        // Read cell by cell: a rectangular range with two distant cells would fill the memory.
         let mut reader = book.worksheet_cells_reader(&name).map_err(unreadable)?;
         let mut cells = Vec::new();
         while let Some(cell) = reader
@@ -205,7 +205,7 @@ fn sheets(bytes: Vec<u8>) -> Result<Vec<Sheet>, Failure> {
                 (DataRef::Empty, Some(formula)) => without_value(&formula),
                 (value, _) => shown(&value.into()),
             };
-            // A string that many cells share is in each of them.
+            // Each cell holds its own copy of a shared string.
             let size = (text.len() + mem::size_of::<Cell>()) as u64;
             left = left.checked_sub(size).ok_or_else(too_large)?;
             if !text.is_empty() {
@@ -223,17 +223,17 @@ fn sheets(bytes: Vec<u8>) -> Result<Vec<Sheet>, Failure> {
     Ok(sheets)
 }
 
-/// What the reader keeps of an element beside its texts, in bytes, with room for lists that grow.
+/// The memory that the reader uses for an element in addition to its texts, in bytes, including spare capacity of growing lists.
 const ELEMENT: u64 = 48;
 
-/// The longest text of a cell, and the longest tag, in bytes. A cell of a spreadsheet has at most 32,767 characters.
+/// The limit for the text of a cell and for a tag, in bytes. Spreadsheets allow at most 32,767 characters in a cell.
 const LONGEST: u64 = 1 << 20;
 
-/// The most open elements, each of which the reader remembers.
+/// The limit for nested elements: the reader keeps a list of the open elements.
 const DEEPEST: usize = 128;
 
-/// Refuses a workbook that would fill the memory: its reader has no limit, and a part unpacks to a thousandfold. No part
-/// unpacks to more than the size that the file says. Returns the workbook with nothing but the parts that were looked at.
+/// Refuses a workbook that would fill the memory: the reader has no limits, and a part may unpack to a thousand times its size.
+/// A part cannot unpack to more than its declared size. Returns a workbook with only the checked parts.
 fn check_unpacked(bytes: &[u8]) -> Result<Vec<u8>, Failure> {
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(unreadable)?;
     let mut checked = ZipWriter::new(Cursor::new(Vec::new()));
@@ -242,7 +242,7 @@ fn check_unpacked(bytes: &[u8]) -> Result<Vec<u8>, Failure> {
         let part = archive.by_index(at).map_err(unreadable)?;
         left = left.checked_sub(part.size()).ok_or_else(too_large)?;
         let name = part.name().map_err(unreadable)?.to_ascii_lowercase();
-        // Pictures, and documents that other programs have put in.
+        // Skip pictures, and documents that other programs embedded.
         let is_sheet_part = matches!(name.rsplit('.').next(), Some("xml" | "rels"));
         if !is_sheet_part || name.starts_with("customxml/") {
             continue;
@@ -254,14 +254,14 @@ fn check_unpacked(bytes: &[u8]) -> Result<Vec<u8>, Failure> {
     Ok(checked.finish().map_err(unreadable)?.into_inner())
 }
 
-/// Subtracts what the reader keeps of a part of XML, which is read as the reader does.
+/// Parses an XML part like the reader, and subtracts the memory that the reader will need for it.
 fn check_part(part: impl Read, is_styles: bool, left: &mut u64) -> Result<(), Failure> {
     let mut xml = quick_xml::Reader::from_reader(BufReader::new(part).take(LONGEST));
     let config = xml.config_mut();
     config.check_end_names = false;
     config.expand_empty_elements = true;
     let (mut count, mut longest, mut depth, mut end) = (0, 0, 0, 0);
-    // The elements that the reader reads a text from, while they are open, and the length of that text.
+    // The open elements whose text the reader collects, and the length of that text so far.
     let (mut open, mut text) = (Vec::new(), 0);
     let mut buffer = Vec::new();
     loop {
@@ -286,7 +286,7 @@ fn check_part(part: impl Read, is_styles: bool, left: &mut u64) -> Result<(), Fa
                     open.push(element.name().as_ref().to_owned());
                 }
                 if depth.max(open.len()) > DEEPEST {
-                    return Err(unreadable("its elements are nested too deep").into());
+                    return Err(unreadable("its elements are nested too deeply").into());
                 }
             }
             Event::End(element) => {
@@ -310,7 +310,7 @@ fn check_part(part: impl Read, is_styles: bool, left: &mut u64) -> Result<(), Fa
     Ok(())
 }
 
-/// How many bytes the reader keeps of an element. What is left of cells is counted when they are read.
+/// The memory that the reader needs for an element, in bytes. Cells are counted later, when they are read.
 fn kept(element: &BytesStart<'_>) -> Result<u64, String> {
     if matches!(
         element.local_name().as_ref(),
@@ -322,7 +322,7 @@ fn kept(element: &BytesStart<'_>) -> Result<u64, String> {
     for attribute in element.attributes().with_checks(false) {
         let attribute = attribute.map_err(unreadable)?;
         if attribute.key.as_ref() == "uniqueCount" {
-            // The reader makes room for so many strings at once. A count beyond any number is no count to it.
+            // The reader allocates this many strings up front, and ignores a count that does not parse.
             let count: u64 = attribute.value.trim().parse().unwrap_or_default();
             size = size.saturating_add(count.saturating_mul(24));
         }
@@ -331,25 +331,25 @@ fn kept(element: &BytesStart<'_>) -> Result<u64, String> {
 }
 
 fn unreadable(error: impl Display) -> String {
-    format!("this is no workbook that can be read ({error}): save the list again as .xlsx or CSV")
+    format!("this workbook cannot be read ({error}): save the list again as .xlsx or CSV")
 }
 
 fn too_long() -> String {
     let limit = LONGEST / 1_000_000;
-    format!("a cell of the workbook is longer than {limit} MB: save the list alone as CSV")
+    format!("a cell of the workbook is longer than {limit} MB: save only the list as CSV")
 }
 
 fn too_large() -> String {
     let limit = BYTES / 1_000_000;
-    format!("the workbook unpacks to more than {limit} MB: save the list alone as CSV")
+    format!("the workbook unpacks to more than {limit} MB: save only the list as CSV")
 }
 
 /// A text with its row and column, from 0.
 type Cell = ((u32, u32), String);
 
-/// The rows with texts, and the numbers of their columns.
+/// Groups the cells into rows, and returns the numbers of their columns.
 fn rows(mut cells: Vec<Cell>) -> Result<(Vec<Row>, Vec<usize>), String> {
-    // Of two cells at one place the last one counts.
+    // If two cells have the same position, the last wins (the sort is stable).
     cells.sort_by_key(|(place, _)| *place);
     let is_same_row = |one: &Cell, other: &Cell| one.0.0 == other.0.0;
     let mut columns: Vec<u32> = cells.iter().map(|((_, column), _)| *column).collect();
@@ -371,9 +371,9 @@ fn rows(mut cells: Vec<Cell>) -> Result<(Vec<Row>, Vec<usize>), String> {
     Ok((rows, used.collect()))
 }
 
-/// Why a file of the older formats of Excel is refused.
+/// The reason to refuse a file in an older format of Excel.
 fn compound(bytes: &[u8]) -> &'static str {
-    // The name of the stream that holds a workbook with a password.
+    // The name of the stream that holds an encrypted workbook.
     let name: Vec<u8> = "EncryptedPackage"
         .encode_utf16()
         .flat_map(u16::to_le_bytes)
@@ -381,7 +381,7 @@ fn compound(bytes: &[u8]) -> &'static str {
     if bytes.windows(name.len()).any(|part| part == name) {
         "the workbook has a password: open it, remove the password, and save it again"
     } else {
-        // Its cells cannot be read one by one, and as a rectangle two of them fill the memory.
+        // The reader cannot read these cells one by one, and a rectangular range with two distant cells would fill the memory.
         "this is a workbook of the old format (.xls): open it, and save it as .xlsx or CSV"
     }
 }
@@ -392,13 +392,14 @@ fn push(rows: &mut Vec<Row>, line: u64, cells: Vec<String>) {
     }
 }
 
-/// A formula that was never computed, such as a program writes it: the cell is not empty, and what it holds is not known.
+/// The text of a formula without a value, as written by a program that does not compute it. The cell is not empty, but its
+/// value is unknown.
 fn without_value(formula: &XlsxFormulaMetadata) -> String {
     match formula {
         XlsxFormulaMetadata::Normal { formula } | XlsxFormulaMetadata::Shared { formula, .. } => {
             format!("={formula}")
         }
-        // A copy of the formula of another cell.
+        // A reference to the shared formula of another cell.
         _ => "=".to_owned(),
     }
 }
@@ -410,7 +411,7 @@ fn shown(cell: &Data) -> String {
             let (year, month, day, hour, minute, second, _) = time.to_ymd_hms_milli();
             let day = format!("{year:04}-{month:02}-{day:02}");
             match (hour, minute, second) {
-                // A time of no day.
+                // A time without a day.
                 _ if time.as_f64() < 1.0 => format!("{hour:02}:{minute:02}:{second:02}"),
                 (0, 0, 0) => day,
                 _ => format!("{day} {hour:02}:{minute:02}:{second:02}"),

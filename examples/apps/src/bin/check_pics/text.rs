@@ -1,8 +1,8 @@
-//! The text of a file, whatever program wrote it.
+//! Decodes the text of a file.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
-/// The text, and the name of its encoding where the file does not tell it.
+/// The text, and the name of its encoding if that was guessed.
 pub(crate) struct Text {
     pub(crate) text: String,
     pub(crate) assumed: Option<&'static str>,
@@ -21,7 +21,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Text, String> {
     if let Some(at) = text.find('\0') {
         let line = 1 + text[..at].matches('\n').count();
         return Err(format!(
-            "line {line} has a NUL character, so this is no list: save it again as CSV UTF-8"
+            "line {line} has a NUL character, so this is not a list: save it again as CSV UTF-8"
         ));
     }
     let assumed = (encoding != UTF_8 && marked.is_none()).then(|| encoding.name());
@@ -31,7 +31,8 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Text, String> {
     })
 }
 
-/// The encoding of a text without a mark. Each ASCII character of UTF-16 has a zero byte, which no other encoding has.
+/// Guesses the encoding of a text without a byte order mark. Each ASCII character in UTF-16 has a zero byte; the other
+/// encodings have no zero bytes.
 fn guess(bytes: &[u8]) -> &'static Encoding {
     let start = &bytes[..bytes.len().min(4096)];
     let zeros = |at: usize| {
@@ -54,11 +55,11 @@ fn guess(bytes: &[u8]) -> &'static Encoding {
     }
 }
 
-/// What a file is whose first bytes are not those of a text; the advice follows.
+/// Recognises other file formats by their first bytes, and returns advice.
 pub(crate) fn foreign(bytes: &[u8]) -> Option<&'static str> {
     let starts: [(&[u8], &str); 6] = [
         (b"%PDF", "this is a PDF"),
-        (b"{\\rtf", "this is a document of a word processor"),
+        (b"{\\rtf", "this is a word processor document"),
         (b"<", "this is a web page or XML"),
         (b"\x89PNG", "this is a picture"),
         (b"\xff\xd8\xff", "this is a picture"),

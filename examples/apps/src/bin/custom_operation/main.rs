@@ -1,6 +1,6 @@
-//! Documents of your own, beside those of the crate and in place of one: `cargo run -p apps --bin custom_operation`.
+//! Your own documents, in addition to those of the crate and instead of one of them: `cargo run -p apps --bin custom_operation`.
 //!
-//! With the `ENVD_` settings of the README it uses the servers of these settings and changes nothing there.
+//! With the `ENVD_` settings of the README it uses those servers and changes nothing there.
 
 #[path = "../../../../cli/mod.rs"]
 mod cli;
@@ -23,15 +23,15 @@ Documents of your own, beside those of the crate and instead of one, and a dry r
 It runs on a fake of its own, or on the servers of the ENVD_ settings (examples/README.md), and
 changes nothing there.";
 
-/// What `envd-codegen` writes in the build script (`examples/apps/build.rs`) from the `.graphql` files beside this one: `Heads` sums up
-/// the animals that moved, for which the crate has no method; `AddViewer` is made up, since the specification names the flow only,
-/// and is not sent.
+/// The build script (`examples/apps/build.rs`) generates this module with `envd-codegen` from the `.graphql` files in this
+/// folder. `Heads` reads the numbers of moved animals, for which the crate has no method. `AddViewer` is made up, because the
+/// specification names only the flow, and is never sent.
 mod queries {
     envd_sdk::include_operations!();
 }
 
-/// In place of the crate's own query of user details. The service has two names for it (4.1), and the record under
-/// `data` (2.8); the alias gives the reply the name that the crate reads.
+/// Replaces the crate's query of user details. The service has two names for the query (4.1), and the record is under `data`
+/// (2.8); the alias gives the reply the name that the crate reads.
 const USER: &str = "query { userDetails: userDetailsQuery { data {
     isNewUser firstName defaultAccount roles
     accounts { envdAccountId accountLabel accountType }
@@ -48,7 +48,7 @@ async fn run() -> Result<(), Failure> {
     let builder = settings.log_in().await?.0;
     let client = builder.override_operation("userDetails", USER).build()?;
 
-    // The typed method, the types and the checks are those of the crate; only the document is replaced.
+    // Only the document is replaced: the typed method, the types and the checks are those of the crate.
     let user = client.registered_user().await?.value;
     println!(
         "1. The overridden operation read {} accounts.",
@@ -59,11 +59,11 @@ async fn run() -> Result<(), Failure> {
     let (heads, consignments) = heads_of(&client, &account).await?;
     println!("2. An operation of our own: {heads} head in {consignments} consignments.");
 
-    // The request as it would be sent, without the token. Nothing is sent.
+    // A dry run shows the request without the token, and sends nothing.
     let call = client.execute::<AddViewer>(add_viewer::Variables {
         account: account.clone(),
         number: "C-900000101".into(),
-        // Only what is set is sent: an email address, and null for the note.
+        // Only set fields are sent: an email address, and null for the note.
         viewer: ViewerInput {
             email: "kim@example.com".to_owned(),
             note: Maybe::Null,
@@ -78,7 +78,7 @@ async fn run() -> Result<(), Failure> {
     let start: String = request.body.chars().take(60).collect();
     println!("   {start}...");
 
-    // A document that does not fit the server's schema; a test against the fake finds it early.
+    // This document does not match the server's schema; a test against the fake detects that early.
     let wrong = "query Wrong { consignmentz { number } }";
     let refused = client.execute_document::<Value>(wrong, "Wrong", &());
     let error = refused
@@ -94,7 +94,7 @@ async fn run() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Page by page, with the pager of the crate's own lists.
+/// Reads page by page, with the same pager as the crate's own lists.
 async fn heads_of(client: &Client, account: &AccountId) -> Result<(i64, usize), Failure> {
     let account = account.clone();
     let pager = client.pager::<Heads, _>(

@@ -1,4 +1,4 @@
-//! The conversation with a service: its client, the profile so far, the findings and the shapes of the replies.
+//! The state of a run: the client, the profile so far, the findings and the shapes of the replies.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -21,9 +21,9 @@ pub(crate) struct Contact<'a> {
     settings: &'a Settings,
     manager: Option<TokenManager>,
     pub(crate) client: Client,
-    /// Known once the user is.
+    /// Set after the query of the user.
     pub(crate) account: Option<Account>,
-    /// Of the service, if it shows it.
+    /// The schema of the service, if it permits introspection.
     pub(crate) schema: Option<String>,
     pub(crate) words: Words,
     profile: ServiceProfile,
@@ -34,7 +34,7 @@ pub(crate) struct Contact<'a> {
 }
 
 impl<'a> Contact<'a> {
-    /// With the profile of the file, if there is one, and the roles of the arguments.
+    /// Starts with the profile of the file, if there is one, and the roles of the arguments.
     pub(crate) fn new(
         settings: &'a Settings,
         profile: Option<ServiceProfile>,
@@ -66,14 +66,14 @@ impl<'a> Contact<'a> {
         })
     }
 
-    /// The profile, with what the client has learned.
+    /// The profile, including the differences that the client has detected.
     pub(crate) fn profile(&self) -> ServiceProfile {
         let mut profile = self.profile.clone();
         profile.operations = self.client.profile().operations;
         profile
     }
 
-    /// Changes the profile; further questions go by it.
+    /// Changes the profile, which later queries then use.
     pub(crate) fn change(
         &mut self,
         change: impl FnOnce(&mut ServiceProfile),
@@ -92,7 +92,7 @@ impl<'a> Contact<'a> {
         Ok(())
     }
 
-    /// The register, with the token of the user or without.
+    /// The register, with or without the user's token.
     pub(crate) fn register(&self, has_token: bool) -> Result<RegisterBuilder, Failure> {
         let register = self
             .settings
@@ -105,7 +105,7 @@ impl<'a> Contact<'a> {
         })
     }
 
-    /// Says what was found, and keeps it if the profile did not say so already.
+    /// Reports a result, and adds it to the profile if it is new.
     pub(crate) fn settle(
         &mut self,
         what: (&str, &str),
@@ -141,14 +141,14 @@ impl<'a> Contact<'a> {
         });
     }
 
-    /// Adds the words of the service to what was told last.
+    /// Adds the text of the service to the last finding.
     pub(crate) fn quote(&mut self, words: String) {
         if let Some(finding) = self.findings.last_mut() {
             finding.words = words;
         }
     }
 
-    /// Tells how a question failed. An error where the further ones cannot be answered either.
+    /// Reports a failed query. Returns an error if further queries would fail too.
     pub(crate) fn fail(
         &mut self,
         what: (&str, &str),
@@ -157,7 +157,7 @@ impl<'a> Contact<'a> {
     ) -> Result<(), Failure> {
         self.has_failed = true;
         let mut found = cli::printable(&error);
-        // The refusal of a token may stand behind the reason why there is no other one.
+        // The refusal of a token may be the source of the error that no other token is available.
         let layers = iter::successors(Some(&error as &dyn Error), |error| (**error).source());
         let layers: Vec<&envd_sdk::Error> = layers.filter_map(|it| it.downcast_ref()).collect();
         let status = layers.iter().find_map(|error| error.http_status());
@@ -170,7 +170,7 @@ impl<'a> Contact<'a> {
         let words = reports.iter().flat_map(|report| report.lines().skip(1));
         let words: Vec<&str> = words.map(str::trim).collect();
         self.quote(words.join("; "));
-        // A service may refuse one operation to a user as it refuses a token.
+        // After a successful query the token is valid: the service then refuses only this operation.
         let is_token = error.kind() == ErrorKind::Unauthorized || error.is_reauth_required();
         if matches!(
             error.kind(),
@@ -182,7 +182,7 @@ impl<'a> Contact<'a> {
         Ok(())
     }
 
-    /// Asks one of our queries, says whether the service has it as it is assumed, and keeps the shape of the reply.
+    /// Runs one of our queries, reports whether the service works as assumed, and keeps the shape of the reply.
     pub(crate) async fn ask<T: Send + 'static>(
         &mut self,
         operation: &str,
@@ -235,7 +235,7 @@ impl<'a> Contact<'a> {
         self.replies.insert(name.to_owned(), shape);
     }
 
-    /// The same for the register.
+    /// Keeps the shape of a reply of the register.
     pub(crate) fn keep_of_register(&mut self, name: &str, reply: &Value) {
         let shape = self.samples.of(&self.words, false, "", reply);
         self.replies.insert(name.to_owned(), shape);
@@ -245,7 +245,7 @@ impl<'a> Contact<'a> {
         &self.replies
     }
 
-    /// The findings, on the screen or for a program.
+    /// Prints the findings, as a table or as JSON.
     pub(crate) fn show(&self, is_json: bool) -> Result<(), Failure> {
         if is_json {
             for finding in &self.findings {
@@ -272,15 +272,15 @@ impl<'a> Contact<'a> {
             .filter(|finding| finding.verdict == Verdict::Changed);
         let entries: Vec<&str> = changed.map(|finding| finding.entry.as_str()).collect();
         match entries.as_slice() {
-            // What was not answered may be another way.
+            // Unanswered queries may differ from the assumptions, so do not say that all is as assumed.
             [] if self.has_failed => println!("\nThe profile has no new entries."),
-            [] => println!("\nThe service is as this profile says."),
+            [] => println!("\nThe service behaves as this profile says."),
             entries => println!("\nThe profile has new entries: {}.", entries.join(", ")),
         }
         Ok(())
     }
 
-    /// The findings and the shapes of the replies, without a value of a record.
+    /// The findings and the shapes of the replies, without values of records.
     pub(crate) fn report(&self) -> String {
         let mut report: Vec<String> = self
             .findings

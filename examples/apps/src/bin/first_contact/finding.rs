@@ -1,16 +1,16 @@
-//! What was asked, and what came of it.
+//! The result of one query.
 
 use serde_json::{Value, json};
 
-/// What became of a guess.
+/// The verdict on an assumption.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Verdict {
     AsAssumed,
-    /// The profile says it now.
+    /// The service differs, and the profile now records the difference.
     Changed,
-    /// It differs, and somebody has to look at it.
+    /// The service differs in a way that a person has to look at.
     Look,
-    /// The service did not show it.
+    /// The service did not show whether it differs.
     Open,
 }
 
@@ -25,13 +25,13 @@ impl Verdict {
     }
 }
 
-/// The answer to one question.
+/// An assumption, and the findings about it.
 pub(crate) struct Finding {
     pub(crate) what: String,
     pub(crate) assumed: String,
-    /// Names and codes of the service; no value of a record.
+    /// Names and codes of the service; never a value of a record.
     pub(crate) found: String,
-    /// What the service itself said: for the screen alone, since a service repeats what it was sent.
+    /// The text of the service. Only for the screen, because a service may repeat its input.
     pub(crate) words: String,
     pub(crate) verdict: Verdict,
     /// The entry of the profile.

@@ -1,4 +1,4 @@
-//! The queries of the interface, one by one, with the fields and arguments that are in doubt.
+//! The queries of the interface, one by one, with the fields and arguments that are assumed.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::contact::Contact;
 use super::finding::Verdict;
 use super::settings::Settings;
 
-/// The user, the spelling of roles, and the account for all further questions.
+/// Checks the user, the spelling of roles, and finds the account for all further queries.
 pub(crate) async fn user(contact: &mut Contact<'_>) -> Result<(), Failure> {
     let user = contact
         .ask("userDetails", |client, _| client.user_details())
@@ -99,7 +99,7 @@ fn levels(question: &Question, forms: &mut BTreeSet<FormType>) -> usize {
     1 + below.max().unwrap_or_default()
 }
 
-/// A full record, read by its id, by its number, and against its list.
+/// Reads a full record by its id and by its number, and compares it with the list.
 pub(crate) async fn record(
     contact: &mut Contact<'_>,
     records: &[ConsignmentSummary],

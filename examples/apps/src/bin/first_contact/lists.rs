@@ -1,4 +1,4 @@
-//! Lists of consignments: pages, order, and what a filter compares.
+//! Lists of consignments: pages, order, and the date that a filter compares.
 
 use std::time::SystemTime;
 
@@ -10,10 +10,10 @@ use super::cli::Failure;
 use super::contact::Contact;
 use super::finding::Verdict;
 
-/// Page sizes, the largest first. A program asks for a hundred at a time.
+/// Page sizes to try, the largest first. Typical programs request a hundred records at a time.
 const SIZES: [u32; 7] = [200, 100, 50, 25, 10, 3, 1];
 
-/// The first records of the list, as many as the service sends at once.
+/// Reads the first records of the list, as many as the service returns in one page.
 pub(crate) async fn records(contact: &mut Contact<'_>) -> Result<Vec<ConsignmentSummary>, Failure> {
     let filter = ConsignmentFilter::default();
     let page = contact.ask("consignments", |_, account| {
@@ -71,7 +71,7 @@ pub(crate) async fn records(contact: &mut Contact<'_>) -> Result<Vec<Consignment
     Ok(Vec::new())
 }
 
-/// In which order the records come, as far as these tell the orders apart.
+/// Determines the order of the list, as far as these records distinguish the possible orders.
 fn order(contact: &mut Contact<'_>, records: &[ConsignmentSummary]) -> Result<(), Failure> {
     let numbers: Vec<&str> = records
         .iter()
@@ -116,7 +116,7 @@ fn order(contact: &mut Contact<'_>, records: &[ConsignmentSummary]) -> Result<()
     Ok(())
 }
 
-/// Which date a filter compares, and whether a search finds a number.
+/// Determines which date a filter compares, and whether a search finds a number.
 pub(crate) async fn dates(
     contact: &mut Contact<'_>,
     records: &[ConsignmentSummary],
@@ -163,7 +163,7 @@ pub(crate) async fn dates(
         contact.tell(
             what,
             "not known",
-            "the records tell no readings apart",
+            "the records do not distinguish the dates",
             Verdict::Open,
         );
     }
@@ -193,7 +193,7 @@ fn movement(record: &ConsignmentSummary) -> Option<SystemTime> {
     Timestamp::from(Day::parse(day).ok()?).to_time()
 }
 
-/// A date since which other records have changed than move.
+/// A date since which the changed records differ from the records that moved.
 fn telling_date(records: &[ConsignmentSummary]) -> Option<SystemTime> {
     let since = |reading: Reading, from: SystemTime| -> Vec<bool> {
         let is_later = |record| reading(record).is_some_and(|at| at >= from);

@@ -1,8 +1,8 @@
-//! Asks a service what no source says about it, and writes what it finds into a profile:
+//! Queries a service for the facts that no source shows, and writes the results into a profile:
 //! `cargo run -p apps --bin first_contact -- --profile envd.json`.
 //!
-//! It reads only: each request is a query of the declaration interface or a `GET` of the register. It is safe to repeat, and a
-//! second run begins with the profile of the first. The settings are those of all examples; without any it asks a fake.
+//! It only reads: each request is a query of the declaration interface or a `GET` of the register. It is safe to repeat, and a
+//! second run starts from the profile of the first. The settings are those of all examples; without settings it queries a fake.
 
 mod arguments;
 #[path = "../../../../cli/mod.rs"]
@@ -36,7 +36,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run(arguments: Arguments) -> Result<(), Failure> {
-    // Before anything is sent.
+    // Read the profile before sending anything.
     let profile = read_profile(&arguments)?;
     prepare(&arguments)?;
     let settings = Settings::read().await?;
@@ -67,7 +67,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
     asked
 }
 
-/// The profile in the file, if it is there.
+/// Reads the profile from the file, if the file exists.
 fn read_profile(arguments: &Arguments) -> Result<Option<ServiceProfile>, Failure> {
     let Some(file) = arguments.profile.as_ref().filter(|file| file.exists()) else {
         return Ok(None);
@@ -77,7 +77,7 @@ fn read_profile(arguments: &Arguments) -> Result<Option<ServiceProfile>, Failure
     Ok(Some(read.map_err(|error| Unusable::new(file, error))?))
 }
 
-/// Makes the folder of the replies, and tries whether the files can be written.
+/// Creates the folder for the replies, and checks that the files can be written.
 fn prepare(arguments: &Arguments) -> Result<(), Failure> {
     let mut files: Vec<PathBuf> = arguments.profile.iter().cloned().collect();
     if let Some(folder) = &arguments.record {
@@ -99,14 +99,14 @@ fn write(file: &Path, contents: &[u8]) -> Result<(), Failure> {
     Ok(written.map_err(|error| format!("{}: {error}", file.display()))?)
 }
 
-/// Everything that is asked, what later questions rely on first.
+/// Runs all queries, in order of dependency.
 async fn ask(contact: &mut Contact<'_>) -> Result<(), Failure> {
     schema::compare(contact).await?;
     interface::user(contact).await?;
     interface::questions(contact).await?;
     if contact.account.is_none() {
         return Err(
-            "without an account there is nothing more to ask: ENVD_ACCOUNT_ID names one".into(),
+            "without an account no further queries are possible: set ENVD_ACCOUNT_ID".into(),
         );
     }
     let records = lists::records(contact).await?;
@@ -116,7 +116,7 @@ async fn ask(contact: &mut Contact<'_>) -> Result<(), Failure> {
     register::ask(contact, &records).await
 }
 
-/// The addresses that were used.
+/// Adds the addresses that were used to the profile.
 fn with_addresses(mut profile: ServiceProfile, settings: &Settings) -> ServiceProfile {
     if settings.is_fake() {
         return profile;

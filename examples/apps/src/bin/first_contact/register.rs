@@ -11,7 +11,7 @@ use super::finding::Verdict;
 
 const PATH: &str = "api/v2/PICRegister";
 
-/// How many PICs are looked up until one is found.
+/// The most PICs that are looked up until one is found.
 const MOST: usize = 5;
 
 pub(crate) async fn ask(
@@ -48,7 +48,7 @@ pub(crate) async fn ask(
     }
 }
 
-/// The register as it answers: without a token, or with that of the user.
+/// Determines whether the register needs the user's token, and returns a register that answers.
 async fn authentication(contact: &mut Contact<'_>, pic: &Pic) -> Result<Option<Register>, Failure> {
     let what = ("access to the register", "register.authentication");
     let mut refused = None;
@@ -63,11 +63,11 @@ async fn authentication(contact: &mut Contact<'_>, pic: &Pic) -> Result<Option<R
             return Ok(None);
         };
         let Ok(register) = settings.build() else {
-            // By the profile of an earlier run it needs the token.
+            // An earlier run found that the register needs the token.
             continue;
         };
         let asked = register.get(PATH, &[("PIC", pic.as_str())]).await;
-        // A register that does not know the PIC has answered.
+        // "Not found" is also an answer of the register.
         let answer = asked.map(drop).or_else(|error| match error {
             error if error.kind() == ErrorKind::NotFound => Ok(()),
             error => Err(error),
@@ -96,7 +96,7 @@ async fn authentication(contact: &mut Contact<'_>, pic: &Pic) -> Result<Option<R
             }
         }
     }
-    let found = "neither without nor with the access token: name the header of its key";
+    let found = "refused with and without the access token: set the header of its key";
     contact.tell(what, "none", found, Verdict::Look);
     if let Some(error) = refused {
         contact.fail(("the refusal", ""), "none", error)?;
@@ -104,7 +104,7 @@ async fn authentication(contact: &mut Contact<'_>, pic: &Pic) -> Result<Option<R
     Ok(None)
 }
 
-/// The shape of the first record that the register has, and its PIC.
+/// Determines the shape of the first record that the register has, and returns its PIC.
 async fn look_up<'a>(
     contact: &mut Contact<'_>,
     register: &Register,
@@ -118,7 +118,7 @@ async fn look_up<'a>(
                 found = Some((pic, reply));
                 break;
             }
-            // A declaration may name a property that is closed, or mistyped.
+            // A declaration may name a closed property, or a mistyped PIC.
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => {
                 contact.fail(what, "a page of one", error)?;
@@ -127,7 +127,10 @@ async fn look_up<'a>(
         }
     }
     let Some((pic, reply)) = found else {
-        let found = format!("none of {} PICs of the records is there", pics.len());
+        let found = format!(
+            "none of {} PICs in the records is in the register",
+            pics.len()
+        );
         contact.tell(what, "a page of one", found, Verdict::Open);
         return Ok(None);
     };
@@ -152,7 +155,7 @@ async fn look_up<'a>(
     Ok(Some(pic))
 }
 
-/// The number of the first page.
+/// Determines the number of the first page.
 async fn pages(contact: &mut Contact<'_>, register: &Register) -> Result<(), Failure> {
     let what = ("the first page", "register.firstPageIndex");
     let (mut pages, mut failed) = (Vec::new(), Vec::new());
@@ -167,7 +170,7 @@ async fn pages(contact: &mut Contact<'_>, register: &Register) -> Result<(), Fai
         let subset = page.map(|mut page| page["Value"]["SubSet"].take());
         pages.push(subset.filter(|subset| subset.as_array().is_some_and(|page| !page.is_empty())));
     }
-    // A register may refuse the number before its first page.
+    // A register may refuse a number below that of its first page.
     if failed.len() == 2 {
         return failed
             .drain(..1)
@@ -190,7 +193,7 @@ async fn pages(contact: &mut Contact<'_>, register: &Register) -> Result<(), Fai
     Ok(())
 }
 
-/// Whether a search finds a property by the name of its status, or by its code.
+/// Determines whether a search finds a property by the name of its status or by its code.
 async fn codes(contact: &mut Contact<'_>, register: &Register, pic: &Pic) -> Result<(), Failure> {
     let what = ("a status in a search", "register.statusCodes");
     let property = match register.property(pic).await {
@@ -209,7 +212,7 @@ async fn codes(contact: &mut Contact<'_>, register: &Register, pic: &Pic) -> Res
     let (found, verdict) = match found {
         Ok(Some(page)) if !page.records.is_empty() => ("its name", Verdict::AsAssumed),
         Ok(_) => (
-            "nothing by its name: see the codes in report.txt",
+            "not found by its name: see the codes in report.txt",
             Verdict::Look,
         ),
         Err(error) => return contact.fail(what, "its name", error),

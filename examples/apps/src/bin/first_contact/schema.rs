@@ -1,4 +1,4 @@
-//! The schema of the service, if it shows it: where the records of operations stand, how an update names its record, forms.
+//! The schema of the service, if it permits introspection: the paths of records in replies, how an update names its record, and the forms.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::fmt;
@@ -23,10 +23,10 @@ const DOCUMENT: &str = "query FirstContact { __schema { queryType { name } mutat
     inputFields { name defaultValue type { ...T } } enumValues(includeDeprecated: true) { name } } } }
     fragment T on __Type { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name } } } } }";
 
-/// How many fields are tried for an operation that has no field of its own.
+/// The most fields that are tried for an operation without a field of its own name.
 const MOST: usize = 50;
 
-/// Operations with their arguments, and fields by which their record is recognised. A change has it under `data`.
+/// Operations with their arguments, and the fields that identify their record. A change returns it under `data`.
 const OPERATIONS: [(&str, bool, &[&str], &[&str]); 15] = [
     ("userDetails", false, &[], &["isNewUser", "accounts"]),
     ("questions", false, &[], &["items"]),
@@ -105,7 +105,7 @@ const OPERATIONS: [(&str, bool, &[&str], &[&str]); 15] = [
     ),
 ];
 
-/// Reads the schema, and says in the profile what the documents of the crate have to do about it.
+/// Reads the schema, and records in the profile how the crate's documents have to adapt to it.
 pub(crate) async fn compare(contact: &mut Contact<'_>) -> Result<(), Failure> {
     let read = contact
         .client
@@ -116,7 +116,7 @@ pub(crate) async fn compare(contact: &mut Contact<'_>) -> Result<(), Failure> {
         Ok(reply) => match Shown::deserialize(&reply.value["__schema"]) {
             Ok(shown) => Some(shown),
             Err(error) => {
-                let found = "a schema with a name or a value that is none in GraphQL";
+                let found = "a schema with an invalid name or value";
                 contact.tell(what, "shown", found, Verdict::Look);
                 contact.quote(error.to_string());
                 return Ok(());
@@ -124,7 +124,7 @@ pub(crate) async fn compare(contact: &mut Contact<'_>) -> Result<(), Failure> {
         },
         Err(error) if !error.server_errors().is_empty() || error.http_status() == Some(400) => None,
         Err(error) => {
-            // Even a service that refuses this to the user may answer the operations.
+            // A service may refuse introspection and still answer the operations.
             let is_silent = matches!(
                 error.kind(),
                 ErrorKind::Connect | ErrorKind::Timeout | ErrorKind::Transport
@@ -137,7 +137,7 @@ pub(crate) async fn compare(contact: &mut Contact<'_>) -> Result<(), Failure> {
         contact.tell(
             what,
             "shown",
-            "hidden: operations are asked one by one",
+            "hidden: operations are tried one by one",
             Verdict::Open,
         );
         return Ok(());
@@ -157,8 +157,8 @@ pub(crate) async fn compare(contact: &mut Contact<'_>) -> Result<(), Failure> {
     input(contact, &schema)
 }
 
-/// The schema as the service shows it. Its names and default values are written into a file from which code is generated, so they
-/// are read as what they are: a text that is neither a name nor a value is no schema.
+/// The schema from the introspection. Its names and default values go into a file from which code is generated, so each is
+/// parsed: a text that is not a valid name or value is an error.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Shown {
@@ -204,17 +204,17 @@ struct TypeReference {
     of_type: Option<Box<TypeReference>>,
 }
 
-/// A default value, which the introspection has as the text of a document.
+/// Parses a default value, which the introspection returns as GraphQL source.
 fn default_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let Some(text) = Option::<String>::deserialize(deserializer)? else {
         return Ok(None);
     };
     let value = written_value(&text);
-    let value = value.ok_or_else(|| D::Error::custom("a default value that is no value"))?;
+    let value = value.ok_or_else(|| D::Error::custom("an invalid default value"))?;
     Ok(Some(value))
 }
 
-/// The one value that a text is, written again.
+/// Parses a text as a single value, and serializes it again.
 fn written_value(text: &str) -> Option<String> {
     let document = Document::parse(format!("input I {{ i: I = {text}\n}}"), "value").ok()?;
     let [Definition::InputObjectTypeDefinition(input)] = document.definitions.as_slice() else {
@@ -332,7 +332,7 @@ impl fmt::Display for TypeReference {
 }
 
 struct Schema {
-    /// Of queries, and of changes.
+    /// The root types of queries and of mutations.
     roots: [String; 2],
     types: BTreeMap<String, Type>,
 }
@@ -361,8 +361,8 @@ impl Schema {
             .unwrap_or_default()
     }
 
-    /// The names that lead from the result of a field to the nearest record with all the marks. Each type is looked at once,
-    /// where it is nearest.
+    /// The path from the result of a field to the nearest record that has all the identifying fields. A breadth-first search
+    /// visits each type once.
     fn path(&self, field: &Field, marks: &[&str]) -> Option<Vec<String>> {
         let mut open = VecDeque::from([(field.of.name(), Vec::new())]);
         let mut seen = HashSet::from([field.of.name()]);
@@ -387,7 +387,7 @@ impl Schema {
     }
 }
 
-/// Where the record of an operation stands: in its own field, or else in the only other one that fits.
+/// Finds the record of an operation: in the field of its name, or else in the only other field that matches.
 fn locate(
     contact: &mut Contact<'_>,
     schema: &Schema,
@@ -462,7 +462,7 @@ fn locate(
     }
 }
 
-/// How an update names its record, and forms that are newer than the crate: from the input of a save.
+/// Reads from the input of a save how an update names its record, and which forms are newer than the crate.
 fn input(contact: &mut Contact<'_>, schema: &Schema) -> Result<(), Failure> {
     let changes = schema.fields(&schema.roots[1]).iter();
     let inputs = changes.flat_map(|field| &field.args);
@@ -536,7 +536,7 @@ fn input(contact: &mut Contact<'_>, schema: &Schema) -> Result<(), Failure> {
 mod tests {
     use super::*;
 
-    /// Types that all refer to each other, as those of a service refer back to its accounts.
+    /// Types that all refer to each other, like the types of a service that refer back to its accounts.
     #[test]
     fn each_type_of_a_schema_is_looked_at_once() {
         const TYPES: usize = 300;
@@ -555,7 +555,7 @@ mod tests {
         let field = &schema.fields("T0")[0];
         assert_eq!(schema.path(field, &["nowhere"]), None);
         assert_eq!(schema.path(field, &["own1"]), Some(vec![]));
-        // The nearest of many ways.
+        // The shortest of many paths.
         assert_eq!(
             schema.path(field, &["own33"]).map(|path| path.len()),
             Some(1)
@@ -564,7 +564,7 @@ mod tests {
         assert!(far.len() <= 3, "{far:?}");
     }
 
-    /// A schema with one type, and what stands in it in place of a part.
+    /// A schema with one type, with one part replaced.
     fn shown(part: &str, value: Value) -> Result<String, serde_json::Error> {
         let int = json!({"kind": "SCALAR", "name": "Int"});
         let argument = json!({"name": "b", "type": int, "defaultValue": "[{c: \"}\\n\"}]"});
@@ -619,7 +619,7 @@ mod tests {
             let at = "/types/0/fields/0/args/0/defaultValue";
             assert!(shown(at, value.into()).is_err(), "{value}");
         }
-        // What is no part of a value is not written.
+        // Text after the value is not written.
         let written = shown("/types/0/fields/0/args/0/defaultValue", "1 # a\n".into());
         assert!(written.unwrap().contains("(b: Int = 1): Int"));
     }

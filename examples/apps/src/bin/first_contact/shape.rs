@@ -1,4 +1,4 @@
-//! Replies without the values of their records: a sample stands for each, of the same kind.
+//! Replies without the values of their records: each value is replaced by a sample of the same kind.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::cli::Failure;
 use super::schema::Shown;
 
-/// Members whose texts are codes of the service.
+/// Members whose values are codes of the service.
 const CODES: [&str; 9] = [
     "accountType",
     "forms",
@@ -26,7 +26,7 @@ const CODES: [&str; 9] = [
     "AdminStatus",
 ];
 
-/// The words of the schemas, the crate and the profile. Any other word may be of a record, whatever its form.
+/// The words of the schemas, the crate and the profile. Any other word may come from a record, even if it looks like a code.
 pub(crate) struct Words {
     /// Members of replies.
     names: HashSet<String>,
@@ -35,7 +35,7 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    /// Those that are known before anything is asked.
+    /// The words that are known before the first query.
     pub(crate) fn new(profile: &ServiceProfile) -> Result<Self, Failure> {
         let mut names = HashSet::from(["data".to_owned()]);
         let mut codes = HashSet::new();
@@ -66,13 +66,13 @@ impl Words {
         Ok(words)
     }
 
-    /// Those of the schema that the service shows.
+    /// Adds the words of the service's schema.
     pub(crate) fn learn(&mut self, shown: &Shown) {
         self.names.extend(shown.names().map(str::to_owned));
         self.codes.extend(shown.codes().map(str::to_owned));
     }
 
-    /// Those that the user has named.
+    /// Adds the words that the user has named.
     fn learn_profile(&mut self, profile: &ServiceProfile) {
         self.codes.extend(profile.roles.value.keys().cloned());
         let forms = profile.forms.value.iter();
@@ -83,20 +83,21 @@ impl Words {
         self.names.extend(names.map(str::to_owned));
     }
 
-    /// Codes of the service in a line; other texts are only counted.
+    /// Lists the codes of the service in a line; counts all other texts.
     pub(crate) fn codes(&self, texts: &[impl AsRef<str>]) -> String {
         listed(texts, |text| self.codes.contains(text))
     }
 }
 
-/// Replaces values; the same text is always replaced by the same sample, so that a reference still has its record.
+/// Replaces values by samples. The same text always gets the same sample, so that references stay valid.
 #[derive(Default)]
 pub(crate) struct Samples {
     texts: BTreeMap<String, String>,
 }
 
 impl Samples {
-    /// The shape of a reply: of the declaration interface with names of its schema, of the register, which has none, with all names.
+    /// The shape of a reply. For the declaration interface it keeps only names of the schema; the register has no schema, so it
+    /// keeps all names.
     pub(crate) fn of(
         &mut self,
         words: &Words,
@@ -139,15 +140,15 @@ impl Samples {
     }
 }
 
-/// A name of the schema, which a server could also take from a record.
+/// True if a text looks like a name of the schema and not like data of a record.
 fn is_name(name: &str) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    // Of the schema's own only `line1` and `line2` have digits.
+    // In the schema only `line1` and `line2` have digits.
     let is_number = !name.starts_with("line") && name.bytes().any(|byte| byte.is_ascii_digit());
     name.len() <= 40 && name.bytes().all(is_letter) && !is_number
 }
 
-/// Names of its schema in a line; a text of another form may be of a record, and is only counted.
+/// Lists names of the schema in a line; counts all other texts, which may come from a record.
 pub(crate) fn names(texts: &[impl AsRef<str>]) -> String {
     listed(texts, is_name)
 }
@@ -169,7 +170,7 @@ fn listed(texts: &[impl AsRef<str>], is_shown: impl Fn(&str) -> bool) -> String 
     shown.join(", ")
 }
 
-/// The sample of a text whose form has a meaning.
+/// The sample for a text with a meaningful format, such as a date.
 fn pattern(text: &str) -> Option<&'static str> {
     let form: String = text
         .chars()
@@ -184,7 +185,7 @@ fn pattern(text: &str) -> Option<&'static str> {
     })
 }
 
-/// The names and kinds of a reply, one line a member that is not listed yet.
+/// Lists the names and kinds in a reply, one line for each new member.
 pub(crate) fn lines(path: &str, value: &Value, lines: &mut Vec<String>) {
     let kind = match value {
         Value::Object(members) => {

@@ -64,7 +64,7 @@ pub(crate) fn read(given: &mut Parser) -> Result<Arguments, lexopt::Error> {
     let command = loop {
         match given.next()? {
             None => break Command::Story,
-            // It is a part of statements.
+            // The schema becomes part of SQL statements.
             Some(Long("schema")) => {
                 schema = cli::value(given, "--schema", "a-z, 0-9 and _", |text| {
                     let fits = |letter| matches!(letter, 'a'..='z' | '0'..='9' | '_');
@@ -152,7 +152,7 @@ fn status(given: &mut Parser) -> Result<Command, lexopt::Error> {
     Ok(Command::Status { is_json })
 }
 
-/// An argument that a command does not have. All have the option for help.
+/// Handles an argument that the command does not have; all commands have the help option.
 fn another(argument: Arg<'_>) -> lexopt::Error {
     match argument {
         Short('h') | Long("help") => cli::help(USAGE),
@@ -160,7 +160,7 @@ fn another(argument: Arg<'_>) -> lexopt::Error {
     }
 }
 
-/// A positive number, of seconds for most options.
+/// Parses a positive number, in most options of seconds.
 fn seconds(given: &mut Parser, option: &str) -> Result<Duration, lexopt::Error> {
     cli::value(given, option, "a number from 0.1 to 86400", |text| {
         let number: f64 = text.parse().ok()?;

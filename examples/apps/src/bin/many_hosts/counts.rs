@@ -1,4 +1,4 @@
-//! What the fake has received, by host.
+//! Counts the requests that the fake has received, by host.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ pub(crate) const HOST: &str = "x-host";
 pub(crate) const LIST: &str = "Consignments";
 pub(crate) const CREATE: &str = "CreateOrSaveConsignment";
 
-/// How many requests of an operation a host has sent.
+/// The number of requests for an operation that a host has sent.
 pub(crate) fn of_host(fake: &Fake, host: usize, operation: &str) -> usize {
     let mut received = fake.requests();
     received.retain(|request| is_from(request, host));
@@ -20,12 +20,12 @@ pub(crate) fn of_host(fake: &Fake, host: usize, operation: &str) -> usize {
     of.filter(|name| name.as_deref() == Some(operation)).count()
 }
 
-/// How many consignments the fake has for an account.
+/// The number of consignments that the fake has for an account.
 pub(crate) fn records(fake: &Fake, account: &str) -> usize {
     fake.consignments::<Value>(account).len()
 }
 
-/// Prints what each host has sent, and the sums.
+/// Prints the number of requests of each host, and the totals.
 pub(crate) fn table(fake: &Fake, hosts: usize) {
     println!("host   accounts   requests   declarations");
     let mut sums = [0; 2];

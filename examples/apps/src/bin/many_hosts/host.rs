@@ -1,4 +1,4 @@
-//! A host: runs the accounts that are due until it is stopped.
+//! A host: runs due accounts until it is stopped.
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,17 +21,17 @@ use super::cli::{self, Failure};
 use super::queue::{AccountJob, Ended, Queue};
 use super::service::Service;
 
-/// How often a host looks for accounts that are due. It does not listen for them: the engine notifies all hosts of each
-/// job, and each run leaves one.
+/// The interval at which a host polls for due accounts. It does not use notifications: the engine notifies all hosts about each
+/// job, and each run creates a job.
 const POLL: Duration = Duration::from_millis(200);
 
-/// The wait after a first failure. It doubles with each further one, up to the interval.
+/// The wait after a first failure. It doubles with each further failure, up to the interval.
 const FIRST_WAIT: Duration = Duration::from_secs(5);
 
-/// A database that was away is tried again after that long.
+/// The wait before the engine restarts after a database failure.
 const RESTART: Duration = Duration::from_secs(1);
 
-/// How long a host that stops waits for its runs.
+/// The time that a stopping host gives its runs to finish.
 const GRACE: Duration = Duration::from_secs(10);
 
 struct Host {
@@ -58,7 +58,7 @@ pub(crate) async fn run(service: &Service, options: HostOptions) -> Result<(), F
     });
     let serving = async {
         while !*stopping.borrow() {
-            // The engine ends when the database is away.
+            // The engine ends if it loses the database.
             let failure = match worker(&host, service, &stopping).await {
                 Ok(worker) => worker.run().await.err().map(Failure::from),
                 Err(failure) => Some(failure),
@@ -73,7 +73,7 @@ pub(crate) async fn run(service: &Service, options: HostOptions) -> Result<(), F
     let reviving = async {
         loop {
             sleep(host.options.interval).await;
-            // If the database is away now, it is there after an interval.
+            // OK to ignore: if the database is unavailable, the next interval tries again.
             let _ = host.queue.revive(host.options.interval).await;
         }
     };
@@ -103,7 +103,7 @@ async fn worker(
         .sweep_interval(lease / 4)
         .sweep_threshold(lease)
         .recovery_delay(Duration::ZERO);
-    // Without the delay the engine asks again at once when no job was due.
+    // Without the delay the engine polls again immediately when no job was due.
     let delay = RefetchDelayConfig::default()
         .with_duration(POLL)
         .with_threshold(0);
@@ -143,7 +143,7 @@ impl TaskHandler for AccountJob {
 }
 
 impl Host {
-    /// One run of an account: sends what is due in its outbox, and brings its copy up to date.
+    /// Runs an account: sends due entries of its outbox, and updates its copy.
     async fn serve(&self, job: &AccountJob, context: &WorkerContext) -> Result<(), Failure> {
         let pace = Duration::from_secs_f64(1.0 / self.options.per_second);
         let turn = self.queue.turn(context, pace).await?;
@@ -190,7 +190,7 @@ impl Host {
             .and_then(envd_sdk::model::Timestamp::to_time);
         let due_in = due_at.map(|at| at.duration_since(clock.now()).unwrap_or_default());
         let due_in = due_in.unwrap_or(if has_failed { Duration::ZERO } else { interval });
-        // The outbox itself waits longer after each answer that settles nothing; what stops a whole run is counted here.
+        // The outbox has its own back-off for entries without a clear answer. This counts failures that stop the entire run.
         let failures = if has_failed {
             job.failures.saturating_add(1)
         } else {
@@ -201,7 +201,7 @@ impl Host {
             0 => Duration::ZERO,
             _ => FIRST_WAIT.saturating_mul(2_u32.saturating_pow(doublings)),
         };
-        // Whatever waits is tried once in each interval, unless the service has said that it is too soon.
+        // Retry at least once per interval, unless the service asked for a longer wait.
         let told = self.client.paused_for().unwrap_or_default();
         let requests = sent.requests + synced.requests;
         let above = u32::try_from(requests.saturating_sub(1)).unwrap_or(u32::MAX);

@@ -1,12 +1,12 @@
 //! A service for many accounts on several hosts that share one database:
 //! `cargo run -p apps --bin many_hosts`.
 //!
-//! `DATABASE_URL` names a database of Postgres on this machine, such as `postgres://me@127.0.0.1/test`; without it the
-//! example says so and ends. Which host works on which account and when is a matter of `graphile_worker`; that nothing is
-//! lost or sent twice meanwhile is a matter of the stores of `envd-postgres`.
+//! `DATABASE_URL` names a Postgres database on this machine, such as `postgres://me@127.0.0.1/test`; without it the example
+//! says so and ends. `graphile_worker` decides which host works on which account and when; the stores of `envd-postgres` ensure
+//! that nothing is lost or sent twice.
 //!
-//! Without a command a story is told: each host is a process, this process is the web server of the service, which writes
-//! declarations and sends none, and one host is killed while it sends.
+//! Without a command it runs a demonstration. Each host is a process; this process is the web server of the service, which
+//! writes declarations but does not send them. One host is killed while it sends.
 
 mod arguments;
 #[path = "../../../../cli/mod.rs"]
@@ -48,7 +48,7 @@ async fn run(given: Arguments) -> Result<(), Failure> {
         return Ok(());
     };
     let connections = match &given.command {
-        // A run uses one at a time, and the engine some.
+        // Each run uses one connection at a time, and the engine needs a few more.
         Command::Host(options) => options.jobs + 4,
         _ => 4,
     };
@@ -93,11 +93,11 @@ async fn write(
         outbox.save(input).await?
     };
     cli::announce(&json!({"entry": written.id.to_string()}))?;
-    // It is written, so a failure here is none of the command: a second one would be another declaration.
+    // The declaration is stored, so do not fail the command: running it again would create a second declaration.
     if let Err(failure) = service.queue().wake(&[account]).await {
         let failure = cli::printable(cli::chain(failure.as_ref()));
         eprintln!(
-            "The account could not be made due; its next run sends the declaration: {failure}"
+            "The account could not be scheduled; its next run sends the declaration: {failure}"
         );
     }
     Ok(())

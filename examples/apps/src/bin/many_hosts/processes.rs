@@ -7,15 +7,15 @@ use envd_sdk::fake::Fake;
 
 use super::cli::Failure;
 
-/// The hosts, which are killed when this is dropped.
+/// The host processes; dropping this kills them.
 pub(crate) struct Hosts(Vec<Child>);
 
 impl Hosts {
     pub(crate) fn start(hosts: usize, fake: &Fake) -> Result<Self, Failure> {
         let mut started = Self(Vec::new());
         for number in 1..=hosts {
-            // Few jobs at a time, so that each host gets some of the accounts. The fake does what it is asked at once or
-            // never, so a lost request need not be awaited for long.
+            // Few concurrent jobs, so that each host gets some of the accounts. The fake processes a request immediately or
+            // never, so a short wait is enough after a lost reply.
             let host = Command::new(env::current_exe()?)
                 .args(["host", "--name", &number.to_string(), "--jobs", "3"])
                 .args(["--lease", "3", "--settle", "3"])
@@ -32,7 +32,7 @@ impl Hosts {
         Ok(started)
     }
 
-    /// Kills a host; the first one is 1.
+    /// Kills a host; hosts are numbered from 1.
     pub(crate) fn kill(&mut self, number: usize) -> Result<(), Failure> {
         let host = &mut self.0[number - 1];
         host.kill()?;

@@ -1,12 +1,12 @@
-//! Which host works on which account, and when: one keyed job an account in the tables of `graphile_worker`.
+//! Schedules the accounts: one keyed job per account in the tables of `graphile_worker`.
 //!
-//! The jobs of an account have a queue of their own, so its runs follow each other: a run that found the outbox in the hands of
-//! an earlier one could end with a schedule that is later than what it was told to send.
+//! Each account has its own queue, so its runs never overlap. Otherwise a run could find the outbox locked by an earlier run,
+//! and end with a schedule later than the entry that it was woken for.
 //!
-//! The job of an account is always there, waiting or running. A run ends with the statement [`end`](Queue::end), which puts
-//! the next run in place of its own job, unless [`wake`](Queue::wake) has already put one there, or another host has
-//! recovered the job. So neither a killed host nor a frozen one can lose the schedule of an account. And no time at which an
-//! outbox is due is kept beside it: each run sends what is due then, so no sync can put it off.
+//! An account always has a job, waiting or running. A run ends with the statement [`end`](Queue::end), which replaces its own
+//! job by the next run, unless [`wake`](Queue::wake) has already done so or another host has recovered the job. So neither a
+//! killed nor a frozen host can lose the schedule of an account. The queue does not store when an outbox is due: each run sends
+//! all entries that are due, so no sync can delay them.
 
 use std::time::{Duration, SystemTime};
 
@@ -17,11 +17,11 @@ use serde_json::{Value, json};
 
 use super::cli::Failure;
 
-/// What a job says.
+/// The payload of a job.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct AccountJob {
     pub(crate) account: String,
-    /// How many runs before came to nothing.
+    /// The number of consecutive failed runs before this job.
     #[serde(default)]
     pub(crate) failures: i32,
 }
@@ -44,7 +44,7 @@ pub(crate) struct Turn {
 pub(crate) struct Ended {
     pub(crate) failures: i32,
     pub(crate) next_in: Duration,
-    /// How much the run was above its pace.
+    /// The time by which the run exceeded its share of the request rate.
     pub(crate) debt: Duration,
 }
 
@@ -65,7 +65,7 @@ impl Queue {
         Ok(self.pool.get().await?.batch_execute(&pace).await?)
     }
 
-    /// Makes accounts due at once. They get a job if they have none; of one that is running the next run is due.
+    /// Makes accounts due immediately. Creates a job for an account without one; if an account is running, its next run is due.
     pub(crate) async fn wake(&self, accounts: &[String]) -> Result<(), Failure> {
         let wake = self.sql(
             "SELECT {jobs}.add_job('account', pg_catalog.json_build_object('account', account), job_key => account,
@@ -76,7 +76,7 @@ impl Queue {
         Ok(())
     }
 
-    /// The turn of a run among those of all hosts, which begin `pace` after each other. `None`: the job is another host's.
+    /// Reserves the start of a run: the runs of all hosts start at least `pace` apart. `None` if another host has the job.
     pub(crate) async fn turn(
         &self,
         job: &WorkerContext,
@@ -104,7 +104,7 @@ impl Queue {
         }))
     }
 
-    /// Schedules the next run of an account. `false`: the job is another host's, which does so.
+    /// Schedules the next run of an account. Returns `false` if another host has the job and will schedule it.
     pub(crate) async fn end(
         &self,
         job: &WorkerContext,
@@ -136,7 +136,7 @@ impl Queue {
         Ok(!scheduled.is_empty())
     }
 
-    /// Brings jobs forward that the engine retries later than in an interval, or not any more: its waits grow to six hours.
+    /// Reschedules jobs that the engine would retry later than after an interval, or never: its waits grow to six hours.
     pub(crate) async fn revive(&self, interval: Duration) -> Result<(), Failure> {
         let revive = self.sql(
             "SELECT {jobs}.reschedule_jobs(pg_catalog.array_agg(id), run_at => pg_catalog.now(), attempts => 0) FROM {jobs}.jobs
@@ -148,15 +148,14 @@ impl Queue {
         Ok(())
     }
 
-    /// The accounts in order.
+    /// The accounts, sorted.
     pub(crate) async fn accounts(&self) -> Result<Vec<String>, Failure> {
         let accounts = self.sql("SELECT key FROM {jobs}.jobs WHERE key IS NOT NULL ORDER BY key");
         let accounts = self.pool.get().await?.query(&accounts, &[]).await?;
         Ok(accounts.iter().map(|account| account.get(0)).collect())
     }
 
-    /// How many accounts there are, are due, are worked on and wait after an error of their run, and how long the oldest has
-    /// been due.
+    /// The number of accounts in total, due, running, and waiting after an error, and how long the oldest has been due.
     pub(crate) async fn status(&self) -> Result<Value, Failure> {
         let status = self.sql(
             "SELECT pg_catalog.count(*), pg_catalog.count(*) FILTER (WHERE is_due), pg_catalog.count(*) FILTER (WHERE locked_at IS NOT NULL),

@@ -1,4 +1,4 @@
-//! What the web server and the hosts of the service have in common: the login, the copies and the jobs, all in one database.
+//! The parts that the web server and the hosts share: the login, the copies and the jobs, all in one database.
 
 use envd_postgres::deadpool_postgres::Pool;
 use envd_postgres::deadpool_postgres::tokio_postgres::Config;
@@ -17,15 +17,15 @@ use super::settings::{self, Settings};
 
 pub(crate) struct Service {
     pub(crate) pool: Pool,
-    /// The name of the database, and where it is.
+    /// The name and address of the database, for error messages.
     database: String,
     pub(crate) schema: String,
-    /// What the servers are like: that of `ENVD_PROFILE`.
+    /// The profile of the servers, from `ENVD_PROFILE`.
     pub(crate) profile: ServiceProfile,
 }
 
 impl Service {
-    /// With at most so many connections to the database.
+    /// Opens at most this number of connections to the database.
     pub(crate) fn new(database: &str, schema: &str, connections: usize) -> Result<Self, Failure> {
         Ok(Self {
             pool: loopback_pool(database, connections)?,
@@ -35,7 +35,7 @@ impl Service {
         })
     }
 
-    /// The failure, with the database if it cannot be reached.
+    /// Adds the database to the failure if it cannot be reached.
     pub(crate) async fn explained(&self, failure: Failure) -> Failure {
         if self.pool.get().await.is_ok() {
             return failure;
@@ -44,7 +44,7 @@ impl Service {
         format!("cannot reach the database {}: {why}", self.database).into()
     }
 
-    /// Makes the tables. A real service does it when it is deployed.
+    /// Creates the tables. A real service does this at deployment.
     pub(crate) async fn migrate(&self) -> Result<(), Failure> {
         self.tokens()?.migrate().await?;
         self.copies()?.migrate().await?;
@@ -66,8 +66,8 @@ impl Service {
         Ok(copies.schema(&self.schema).build()?)
     }
 
-    /// The client of a host, for all accounts: with the access token of the environment, or else the login in the database.
-    /// A service with many users gives each account the token source of its user.
+    /// The client of a host, for all accounts. It uses the access token of the environment, or else the login in the database.
+    /// A service with many users gives each account its user's token source.
     pub(crate) async fn client(&self) -> Result<ClientBuilder, Failure> {
         let url = settings::graphql_url(&self.profile);
         let url = url.map_err(|_| "ENVD_GRAPHQL_URL is not set")?;
@@ -79,7 +79,7 @@ impl Service {
         Ok(client.token_source(self.manager(provider)?))
     }
 
-    /// The outbox of an account for a program that writes and does not send.
+    /// The outbox of an account, for a program that writes but does not send.
     pub(crate) fn outbox(&self, account: &str) -> Result<Outbox, Failure> {
         let client = Client::builder("http://127.0.0.1/not-called").profile(&self.profile);
         let client = client.token_source(StaticToken::new("not-used")?);
@@ -90,7 +90,7 @@ impl Service {
     }
 
     pub(crate) fn manager(&self, provider: Provider) -> Result<TokenManager, Failure> {
-        // An application reads both keys from its store of secrets. The second one hashes the account names.
+        // An application reads both keys from its secret store. The second key hashes the account names.
         let key = SealingKey::new("demo", &[7; 32]);
         let store = SealedStore::new(self.tokens()?, key).hash_accounts(&[8; 32]);
         let builder = TokenManager::builder(provider).store(store);
@@ -103,9 +103,9 @@ impl Service {
     }
 }
 
-/// Of a connection string, all but user and password.
+/// A connection string without user and password.
 fn described(database: &str) -> String {
-    // It was read before, for the pool.
+    // It parsed successfully before, for the pool.
     let config = database.parse::<Config>().unwrap_or_default();
     let name = config.get_dbname().or(config.get_user());
     let hosts = config.get_hosts().iter().map(|host| match host {
@@ -127,7 +127,7 @@ fn described(database: &str) -> String {
     )
 }
 
-/// The declarations that are at their end.
+/// The finished declarations.
 pub(crate) async fn history(outbox: &Outbox) -> Result<Vec<Declaration>, Failure> {
     let (mut declarations, mut before) = (Vec::new(), None);
     loop {

@@ -1,4 +1,4 @@
-//! The story: four hosts, one of which is killed while it sends.
+//! The demonstration: four hosts serve the accounts, and one is killed while it sends.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ const ACCOUNTS: usize = 36;
 const HOSTS: usize = 4;
 const KILLED: usize = 2;
 
-/// A step that takes longer has failed.
+/// The time limit of a step.
 const LIMIT: Duration = Duration::from_secs(40);
 
 pub(crate) async fn tell(service: &Service) -> Result<(), Failure> {
@@ -69,7 +69,7 @@ async fn scenes(web: &Web<'_>) -> Result<(), Failure> {
     );
 
     println!(
-        "\n3. It writes another one for each. Host {KILLED} is killed while the service works on its request.\n"
+        "\n3. It writes another for each account. Host {KILLED} is killed while the service processes its request.\n"
     );
     let before = counts::of_host(fake, KILLED, CREATE);
     let slow = Fault::latency(Duration::from_millis(600));
@@ -91,7 +91,7 @@ async fn scenes(web: &Web<'_>) -> Result<(), Failure> {
     web.end(requests).await
 }
 
-/// The part of the service that users see. It is not a host.
+/// The web server that the users see. It is not a host.
 struct Web<'a> {
     fake: &'a Fake,
     service: &'a Service,
@@ -100,7 +100,7 @@ struct Web<'a> {
 }
 
 impl<'a> Web<'a> {
-    /// The user logs in, and the hosts are to serve all of the user's accounts.
+    /// Logs the user in, and schedules all of the user's accounts for the hosts.
     async fn start(service: &'a Service, fake: &'a Fake) -> Result<Self, Failure> {
         service.migrate().await?;
         let manager = service.manager(fake.provider().build()?)?;
@@ -141,7 +141,7 @@ impl<'a> Web<'a> {
         Ok(())
     }
 
-    /// Until no account is due, worked on or retried.
+    /// Waits until no account is due, running or waiting for a retry.
     async fn until_idle(&self) -> Result<(), Failure> {
         let is_idle = || async {
             let status = self.service.queue().status().await?;
@@ -152,7 +152,7 @@ impl<'a> Web<'a> {
         until_async("no account is due", is_idle).await
     }
 
-    /// Why a story does not go on.
+    /// Prints why the demonstration does not continue.
     async fn show_waiting(&self) {
         counts::table(self.fake, HOSTS);
         println!("{:?}", self.service.queue().status().await);
@@ -164,7 +164,7 @@ impl<'a> Web<'a> {
         }
     }
 
-    /// What the service has, and what the database says.
+    /// Compares the records of the service with the database.
     async fn end(&self, token_requests: usize) -> Result<(), Failure> {
         let status = self.service.queue().status().await?;
         println!("   The status of the accounts: {status}");
@@ -191,7 +191,7 @@ impl<'a> Web<'a> {
     }
 }
 
-/// A service at which one user has all accounts.
+/// A fake in which one user has all accounts.
 async fn fake(profile: &ServiceProfile) -> Result<Fake, Failure> {
     let user = UserRecord::new("kim@example.com").role("Producer");
     let user = accounts()

@@ -1,4 +1,4 @@
-//! The keys of a provider (RFC 7517), and the signatures that they verify.
+//! Fetches the keys of a provider (RFC 7517), and verifies signatures with them.
 
 use std::error::Error;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,17 +17,17 @@ type Failure = Box<dyn Error + Send + Sync>;
 /// Providers publish a new key long before they sign with it.
 const LIFETIME: Duration = Duration::from_secs(600);
 
-/// Between two requests because of tokens with unknown keys, which anybody can make.
+/// The minimum time between requests caused by unknown keys, because anyone can make a token that names one.
 const BETWEEN: Duration = Duration::from_secs(60);
 
-/// In bytes: a set has a few keys of less than one KiB each, or three with chains of certificates.
+/// The size limit of a key set, in bytes: a set has a few keys of less than 1 KiB each, or 3 KiB with certificate chains.
 const LARGEST: usize = 256 << 10;
 
 pub(crate) struct Keys {
     http: reqwest::Client,
     address: Url,
     cached: Mutex<Cached>,
-    /// Held during a request, so that many logins at once cause one.
+    /// Held during a request, so that concurrent logins cause only one request.
     fetching: tokio::sync::Mutex<()>,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Keys {
 struct Cached {
     keys: Option<Arc<JwkSet>>,
     fetched_at: Option<Instant>,
-    /// The last time that a token named a key that is not among them.
+    /// The last time that a token named an unknown key.
     unknown_at: Option<Instant>,
     is_stale: bool,
 }
@@ -43,7 +43,7 @@ struct Cached {
 impl Keys {
     pub(crate) fn new(address: Url) -> Result<Self, Failure> {
         let http = reqwest::Client::builder()
-            // Keys come from no address that is not set.
+            // Fetch keys only from the configured address.
             .redirect(Policy::none())
             .timeout(Duration::from_secs(10));
         Ok(Self {
@@ -85,18 +85,18 @@ impl Keys {
         Ok(body)
     }
 
-    /// Verifies the signature of a token whose claims are checked already.
+    /// Verifies the signature of a token. The crate has already checked the claims.
     pub(crate) fn verify(&self, token: &str) -> Result<(), Failure> {
         let header = decode_header(token)?;
         let id = header.kid.as_ref().ok_or("it names no key")?;
-        // Without the lock: a signature takes a while, and others wait for it.
+        // Release the lock: verification takes a while, and other logins need the lock.
         let keys = self.cached().keys.clone();
         let Some(key) = keys.as_ref().and_then(|keys| keys.find(id)) else {
             self.cached().note_unknown();
             return Err("its key is not known".into());
         };
         let mut validation = Validation::new(algorithm(&header, key)?);
-        // The crate has checked the claims, with the clock of its own.
+        // The crate has checked the claims, with its own clock.
         validation.required_spec_claims.clear();
         validation.validate_exp = false;
         validation.validate_aud = false;
@@ -115,7 +115,7 @@ impl Cached {
         self.fetched_at.is_some_and(is_fresh) && !self.is_stale
     }
 
-    /// The next login fetches the keys.
+    /// Makes the next login fetch the keys.
     fn note_unknown(&mut self) {
         let is_recent = |at: Instant| at.elapsed() < BETWEEN;
         if !self.unknown_at.is_some_and(is_recent) {
@@ -125,9 +125,9 @@ impl Cached {
     }
 }
 
-/// The algorithm by which the signature of a token is verified. The type of the key decides, never the token (RFC 8725 section 3.1).
+/// The algorithm that verifies the signature of a token. The type of the key decides, never the token (RFC 8725 section 3.1).
 pub(crate) fn algorithm(header: &Header, key: &Jwk) -> Result<Algorithm, &'static str> {
-    // RFC 7515 section 4.1.11: of the extensions that a token makes a condition, none is understood here.
+    // RFC 7515 section 4.1.11: refuse a token with critical extensions, because none is implemented here.
     if header.crit.is_some() {
         return Err("its header demands an extension");
     }
@@ -138,7 +138,7 @@ pub(crate) fn algorithm(header: &Header, key: &Jwk) -> Result<Algorithm, &'stati
         }
         _ => return Err("its key is of another type"),
     };
-    // RFC 7517 sections 4.2 to 4.4: what the provider publishes the key for, if it says so.
+    // RFC 7517 sections 4.2 to 4.4: the published purpose of the key, if there is one.
     let published = &key.common;
     let uses = &published.public_key_use;
     let operations = &published.key_operations;

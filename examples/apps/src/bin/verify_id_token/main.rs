@@ -1,7 +1,7 @@
 //! Logins whose id tokens are verified with the keys of the provider: `cargo run -p apps --bin verify_id_token`.
 //!
-//! The crate checks the claims of an id token. Where a rule asks for the signature as well, a check of the application does it:
-//! here with `jsonwebtoken`, and keys that are fetched before a login is completed.
+//! The crate checks the claims of an id token. If a policy also requires the signature, the application adds a check: here with
+//! `jsonwebtoken`, and with keys that are fetched before the login is completed.
 
 #[path = "../../../../cli/mod.rs"]
 mod cli;
@@ -31,7 +31,7 @@ async fn main() -> ExitCode {
     cli::end(run().await)
 }
 
-/// That the login was refused, and why.
+/// Describes why the login was refused.
 fn reason(refused: &Error) -> String {
     let found = refused.source().map(ToString::to_string);
     printable(format!("{refused}: {}", found.unwrap_or_default()))
@@ -45,7 +45,7 @@ struct App {
 
 async fn run() -> Result<(), Failure> {
     let fake = Fake::start().await;
-    // Of a provider elsewhere the address is `jwks_uri` in what it publishes at `/.well-known/openid-configuration`.
+    // For a real provider, the address is `jwks_uri` in `/.well-known/openid-configuration`.
     let keys = Arc::new(Keys::new(fake.jwks_uri())?);
     let check = keys.clone();
     let provider = fake
@@ -67,18 +67,18 @@ async fn run() -> Result<(), Failure> {
     app.fake.on_path(app.fake.token_url().path()).fault(forged);
     let refused = app.log_in(login).await?.err();
     let refused = refused.ok_or("a forged token was accepted")?;
-    println!("2. A forged one: {}.", reason(&refused));
+    println!("2. A forged token: {}.", reason(&refused));
     if app.manager.access_token().await?.generation() != tokens.generation() {
         return Err("the tokens of a refused login were stored".into());
     }
 
-    // Costs one login where the provider publishes a key only when it signs with it.
+    // If the provider publishes a key only when it first signs with it, one login fails.
     app.fake.rotate_signing_key();
     let refused = app.log_in(app.begin()?).await?.err();
     let refused = refused.ok_or("an unknown key was accepted")?;
     println!("3. A new key: {}.", reason(&refused));
     app.log_in(app.begin()?).await??;
-    println!("4. The next login has fetched it, and passes.");
+    println!("4. The next login fetches the key and succeeds.");
     Ok(())
 }
 
@@ -87,15 +87,15 @@ impl App {
         Ok(self.manager.provider().authorization().start()?)
     }
 
-    /// The outer error is that of the keys: the login was not tried.
+    /// The outer error means that the keys could not be fetched and the login was not tried.
     async fn log_in(&self, login: PendingLogin) -> Result<Result<TokenSet, Error>, Failure> {
         let callback = self.fake.consent(login.url())?;
-        // Before the code is sent: it is good for one exchange, and without keys that would be in vain.
+        // Fetch the keys before sending the code: the code works only once, and without keys it would be wasted.
         self.keys.prepare().await?;
         Ok(self.manager.complete_login(login, callback.as_str()).await)
     }
 
-    /// A token with the right claims that names the provider's key, and is signed with a text that everybody knows.
+    /// A forged token: it has the right claims and names the provider's key, but is signed with a publicly known secret.
     fn forged(&self, login: &PendingLogin, genuine: &TokenSet) -> Result<String, Failure> {
         let genuine = genuine.id_token().ok_or("there is no id token")?;
         let mut header = Header::new(Algorithm::HS256);

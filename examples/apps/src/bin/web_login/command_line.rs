@@ -21,7 +21,7 @@ Without --serve it logs one user in and out and ends.
 ENVD_REDIRECT_URI is the redirect address that is registered with the identity provider, below the
 address of the application; /callback unless set";
 
-/// Whether the application keeps running, its port, of which 0 is a free one, and its address behind a proxy.
+/// The options: whether to keep running, the port (0 for a free port), and the address behind a proxy.
 #[derive(Default)]
 pub(crate) struct Arguments {
     pub(crate) serve: bool,
@@ -55,7 +55,7 @@ impl Arguments {
     }
 }
 
-/// Where the identity provider sends the browser back: the registered address of the environment, or a page of the application.
+/// The redirect address: the registered address from the environment, or a page of the application.
 pub(crate) fn redirect_uri(home: &Url) -> Result<Url, Failure> {
     let registered = env::var("ENVD_REDIRECT_URI").unwrap_or_default();
     let address = home.join(if registered.is_empty() {
@@ -65,12 +65,12 @@ pub(crate) fn redirect_uri(home: &Url) -> Result<Url, Failure> {
     })?;
     let pages = ["/", "/login", "/logout", "/style.css"];
     if address.origin() != home.origin() || pages.contains(&address.path()) {
-        return Err(format!("ENVD_REDIRECT_URI is no address below {home} that is free").into());
+        return Err(format!("ENVD_REDIRECT_URI must be an unused address below {home}").into());
     }
     Ok(address)
 }
 
-/// Cookies with the prefix `__Host-` are for a whole host.
+/// The address must not have a path: cookies with the prefix `__Host-` apply to the entire host.
 fn address(text: &str) -> Option<Url> {
     let address = Url::parse(text).ok()?;
     let is_root =

@@ -10,9 +10,9 @@ use super::server;
 
 /// The names and attributes of the cookies at an address.
 ///
-/// On HTTPS the names begin with `__Host-`: a browser keeps such a cookie only with `Secure`, and for this host alone, so that
-/// neither plain HTTP nor a sibling domain can set it. Some browsers keep no `Secure` cookie of plain HTTP, not even on
-/// loopback, so there the names have no prefix.
+/// On HTTPS the names begin with `__Host-`: a browser accepts such a cookie only with `Secure` and only for this host, so
+/// neither plain HTTP nor a sibling domain can set it. Some browsers refuse `Secure` cookies over plain HTTP, even on loopback,
+/// so the names have no prefix there.
 pub(crate) struct Cookies {
     is_secure: bool,
 }
@@ -31,7 +31,7 @@ impl Cookies {
         (SET_COOKIE, self.cookie(name, "", "; Max-Age=0"))
     }
 
-    /// Hidden from scripts. `Lax`: the callback comes from the identity provider's site, and needs the cookie of its login.
+    /// Hidden from scripts. `Lax`, because the callback comes from the identity provider's site and needs the login cookie.
     fn cookie(&self, name: &str, value: &str, more: &str) -> String {
         let name = self.name(name);
         let secure = if self.is_secure { "; Secure" } else { "" };
@@ -60,8 +60,8 @@ pub(crate) fn new_id() -> Result<String, Problem> {
     server::random_id().map_err(|_| Problem::NoRandomness)
 }
 
-/// SHA-256 of an id, under which the server keeps what belongs to it: a copy of its store reveals no cookie. Ids are long
-/// and random, so the hash needs no key.
+/// SHA-256 of an id, used as the key on the server, so that a copy of its store reveals no cookie. Ids are long and random, so
+/// the hash needs no secret.
 pub(crate) fn hash(id: &str) -> String {
     let hash = Sha256::digest(id);
     hash.iter()

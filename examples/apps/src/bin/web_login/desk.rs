@@ -1,4 +1,4 @@
-//! The page of a user: the accounts, and the latest consignments of one of them.
+//! The page of a user: the accounts, and the latest consignments of one account.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub(crate) async fn page(
     };
     let client = app.client.with_token_source(app.manager(&session)?);
     let user = client.registered_user().await?;
-    // Only an account of the user's own; the service would refuse another one as well.
+    // Only the user's own accounts; the service would also refuse any other.
     let query = Fields::read(&query.unwrap_or_default()).ok_or(Problem::NoSuchAccount)?;
     let account = match query.get("account") {
         Some(id) => Some(find(&user.value, id).ok_or(Problem::NoSuchAccount)?),

@@ -24,14 +24,14 @@ pub(crate) async fn log_in(State(app): State<Arc<App>>) -> Result<Response, Prob
     Ok((AppendHeaders([app.cookies.set(LOGIN, &id)]), to).into_response())
 }
 
-/// Completes the login of the cookie, which can be used once, even if it fails.
+/// Completes the login of the cookie. The login can be used only once, even if it fails.
 pub(crate) async fn callback(
     State(app): State<Arc<App>>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let query = query.unwrap_or_default();
-    // A browser that asks twice has the session of the first time.
+    // If the browser repeats the request, it already has the session.
     let over = || match app.session(&headers).filter(|key| app.sessions.touch(key)) {
         Some(_) => Ok(Redirect::to("/").into_response()),
         None => Err(Problem::NoLogin),
@@ -44,7 +44,7 @@ pub(crate) async fn callback(
         return over();
     };
     let login = PendingLogin::from_secret_json(&app.provider, &login)?;
-    // Any page can send the browser here with a made-up callback: that must not use up the login.
+    // Any page can send the browser here with a forged callback, which must not use up the login.
     if !login.expects(&query) {
         return Err(Problem::OtherLogin);
     }
@@ -59,7 +59,7 @@ pub(crate) async fn callback(
     let earlier = app.session(&headers).filter(|old| app.sessions.end(old));
     for over in app.sessions.begin(&account).into_iter().chain(earlier) {
         if let Ok(manager) = app.manager(&over) {
-            // Runs in a task of its own.
+            // The logout runs in its own task.
             drop(manager.logout(None));
         }
     }

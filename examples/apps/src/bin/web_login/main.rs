@@ -1,10 +1,10 @@
 //! A web application with many users: `cargo run -p apps --bin web_login -- [--serve [--port N] [--address URL]]`.
 //!
-//! Each browser has a session cookie. Each session has a record of its own in one store, and a token manager in a cache. The
-//! account's key is a hash of the session id, because stores contain keys in clear text and must not reveal a cookie. The
-//! numbers of sessions and managers are limited. All users share one client, and so one pool of connections. A second login
-//! ends the first session of its browser; a made-up callback changes nothing. By default the example logs one user in and out
-//! and ends. With `--serve` it keeps running, on a fake identity provider that needs no password.
+//! Each browser has a session cookie. Each session has its own record in one store, and a token manager in a cache. The
+//! account's key is a hash of the session id, because stores show keys in clear text and must not reveal a cookie. The numbers
+//! of sessions and managers are limited. All users share one client, and so one connection pool. A second login ends the first
+//! session of its browser; a forged callback changes nothing. By default the example logs one user in and out, then ends. With
+//! `--serve` it keeps running, with a fake identity provider that needs no password.
 
 #[path = "../../../../browser/mod.rs"]
 mod browser;
@@ -41,12 +41,12 @@ use server::files::{CSS, file};
 use server::guard::Guard;
 use sessions::Sessions;
 
-/// The state that all requests share. A server on many hosts stores the last two in a database, under the same keys.
+/// The state that all requests share. With several hosts, the last two fields are tables in a database, with the same keys.
 struct App {
     provider: Provider,
     /// The connections and settings of all users, without a token.
     client: Client,
-    /// What all token managers have in common, such as the store.
+    /// The settings that all token managers share, such as the store.
     template: TokenManagerBuilder,
     /// The token managers of the active users; the store has the tokens of the others.
     managers: Cache<String, TokenManager>,
@@ -58,7 +58,7 @@ struct App {
 }
 
 impl App {
-    /// The key of a request's session, which may be over.
+    /// The key of a request's session, which may have ended.
     fn session(&self, headers: &HeaderMap) -> Option<String> {
         let id = self.cookies.read(headers, login::SESSION)?;
         Some(cookies::hash(&id))
@@ -96,7 +96,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         sessions: Sessions::default(),
         cookies: Cookies::at(&home),
     };
-    // The form of the logout goes on to the identity provider, and browsers hold such a redirect to `form-action`.
+    // The logout form redirects to the identity provider, and browsers apply `form-action` to that redirect.
     let provider = fake.logout_url().origin().ascii_serialization();
     let policy = format!("img-src data:; form-action 'self' {provider}");
     let routes = Router::new()

@@ -69,13 +69,13 @@ impl IntoResponse for Problem {
             Self::NoLogin => (
                 StatusCode::BAD_REQUEST,
                 "This login is over",
-                "No login was started in this browser, or it was used already.",
+                "No login was started in this browser, or its link was already used.",
                 LOG_IN,
             ),
             Self::OtherLogin => (
                 StatusCode::BAD_REQUEST,
                 "This is not your login",
-                "The page belongs to another login than the one that was started in this browser. Yours goes on where you started it.",
+                "This address belongs to a login in another browser. Continue there, or log in here.",
                 LOG_IN,
             ),
             Self::NoSuchAccount => (
@@ -108,7 +108,7 @@ fn sdk_problem(error: &envd_sdk::Error) -> Response {
         (
             StatusCode::UNAUTHORIZED,
             "Your login has ended",
-            "Log in again to go on.",
+            "Log in again to continue.",
             LOG_IN,
         )
     } else if error.kind() == ErrorKind::LoginRefused {
@@ -128,7 +128,7 @@ fn sdk_problem(error: &envd_sdk::Error) -> Response {
     } else {
         (
             StatusCode::BAD_GATEWAY,
-            "The service does not answer as it should",
+            "The service does not respond correctly",
             "Nothing was changed. Try again in a moment.",
             ("/", "Try again"),
         )

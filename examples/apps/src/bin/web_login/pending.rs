@@ -1,10 +1,10 @@
-//! Started logins, as texts that any host can read.
+//! Started logins, serialized so that any host can read them.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use envd_sdk::Secret;
 
-/// The maximal number of started logins; beyond it the oldest is dropped.
+/// The maximum number of started logins. Beyond it, the oldest is dropped.
 const MOST: usize = 10_000;
 
 /// Logins by the hash of the browser's cookie.
@@ -20,14 +20,14 @@ impl Pending {
         logins.push((key, login));
     }
 
-    /// A login, which stays.
+    /// Reads a login without removing it.
     pub(crate) fn read(&self, key: &str) -> Option<Secret> {
         let logins = self.logins();
         let (_, login) = logins.iter().find(|(known, _)| known == key)?;
         Some(login.clone())
     }
 
-    /// Removes a login. Returns whether it was there: of two requests with one callback, one gets true.
+    /// Removes a login. Returns true if it existed: if a callback arrives twice, only one request gets true.
     pub(crate) fn remove(&self, key: &str) -> bool {
         let mut logins = self.logins();
         let at = logins.iter().position(|(known, _)| known == key);

@@ -4,18 +4,18 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The maximal number of sessions; beyond it the least recently used one is ended.
+/// The maximum number of sessions. Beyond it, the least recently used session is ended.
 const MOST: usize = 10_000;
 
 /// An idle session is ended after this time.
 const IDLE: Duration = Duration::from_secs(12 * 3_600);
 
-/// The accounts of the sessions, with the time of their last use. A server on many hosts has a table of them.
+/// The accounts of the sessions, with the time of their last use. With several hosts, use a database table.
 #[derive(Default)]
 pub(crate) struct Sessions(Mutex<HashMap<String, Instant>>);
 
 impl Sessions {
-    /// Whether this is a session. Renews its idle time.
+    /// Returns true if the session exists, and resets its idle time.
     pub(crate) fn touch(&self, account: &str) -> bool {
         match self.used().get_mut(account) {
             Some(used) if used.elapsed() < IDLE => {
@@ -26,7 +26,7 @@ impl Sessions {
         }
     }
 
-    /// Begins a session. Returns the sessions that ended: their users have to be logged out.
+    /// Begins a session. Returns the sessions that ended: log their users out.
     pub(crate) fn begin(&self, account: &str) -> Vec<String> {
         let mut used = self.used();
         let over = |(_, used): &(&String, &Instant)| used.elapsed() >= IDLE;
@@ -36,7 +36,7 @@ impl Sessions {
             .map(|(account, _)| account.clone())
             .collect();
         if over.is_empty() && used.len() >= MOST {
-            // No idle session: end the least recently used one.
+            // If no session is idle, end the least recently used session.
             let longest = used.iter().min_by_key(|(_, used)| **used);
             over.extend(longest.map(|(account, _)| account.clone()));
         }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use equipment::plain_service::{Author, Version};
+use equipment::plain_service::Author;
 
 use super::ledger::Ledger;
 use super::network::World;
@@ -165,10 +165,16 @@ impl World {
         let ledger = &self.ledger;
         ledger.laws.check_end(&self.service, ledger.has_lag);
         for (id, record) in &self.service.records {
-            let is_ours = |version: &&Version| {
-                version.author != Author::Website && version.value["status"] == "SUBMITTED"
-            };
-            let submitted = record.versions.iter().filter(is_ours).count();
+            // An update that a person has agreed to leaves a submitted record submitted: that is not a second submit.
+            let mut was_submitted = false;
+            let mut submitted = 0;
+            for version in &record.versions {
+                let is_submitted = version.value["status"] == "SUBMITTED";
+                if is_submitted && !was_submitted && version.author != Author::Website {
+                    submitted += 1;
+                }
+                was_submitted = is_submitted;
+            }
             assert!(submitted <= 1 || record.is_deleted, "{id}: {record:?}");
         }
     }

@@ -1,29 +1,8 @@
-//! The result of a call with facts of HTTP, and the request of a dry run.
-
-use std::time::Duration;
+//! The request of a dry run.
 
 use url::Url;
 
 use crate::transport::Request;
-
-/// The value of a [`Call`](super::Call), with status, attempts, time and request id.
-///
-/// See [`Call`](super::Call) for an example.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Response<T> {
-    /// The value that awaiting the call returns.
-    pub value: T,
-    /// The HTTP status of the last reply; `None` when nothing was sent because the result was in a cache.
-    pub status: Option<u16>,
-    /// How many attempts were made for all requests of the call.
-    pub attempts: u32,
-    /// The time from the call to the reply, waits included.
-    pub elapsed: Duration,
-    /// The id that the server gave the last request, to be named to its support team (header `x-request-id` or
-    /// `x-correlation-id`; assumed).
-    pub request_id: Option<String>,
-}
 
 /// A request as it would be sent, all but the `authorization` header, from [`Call::dry_run`](super::Call::dry_run).
 ///
