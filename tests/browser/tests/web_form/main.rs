@@ -5,6 +5,8 @@
 
 mod screen;
 
+use std::time::Duration;
+
 use envd_sdk::fake::Fault;
 use screen::{Screen, Site};
 
@@ -219,7 +221,12 @@ fn a_double_click_back_and_a_reload_send_nothing_twice() {
     let screen = Screen::open(&site);
     let draft = complete(&site, &screen);
     screen.go(&format!("{draft}/check"));
-    screen.value("setTimeout(() => { const button = document.getElementById('submit'); button.click(); button.click(); })");
+    // The second click comes before the reply to the first.
+    site.fake
+        .on_operation("CreateOrSaveConsignment")
+        .fault(Fault::latency(Duration::from_millis(500)));
+    screen.click("#submit");
+    screen.click("#submit");
     screen.until("document.body.innerText.includes('This is what the service has now')");
     assert_eq!(screen.path(), draft);
     screen.reload();

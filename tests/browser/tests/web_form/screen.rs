@@ -187,7 +187,7 @@ impl Screen {
 
     /// Saves a page by its main button.
     pub(crate) fn save(&self) {
-        self.send("main form button:not([name]):not(.unseen)");
+        self.send(".buttons button:not([name])");
     }
 
     fn mark(&self) {

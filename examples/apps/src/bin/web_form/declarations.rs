@@ -98,7 +98,7 @@ impl Declarations {
             match self.sent(draft.name()).await? {
                 Some(sent) if !is_submitted(&sent) => drafts.push(draft),
                 Some(sent) if sent.state == DeclarationState::Confirmed => {
-                    self.remove(draft.name()).await?
+                    self.remove(draft.name()).await?;
                 }
                 Some(_) => {}
                 None => drafts.push(draft),
