@@ -5,8 +5,6 @@
 
 mod screen;
 
-use std::time::Duration;
-
 use envd_sdk::fake::Fault;
 use screen::{Screen, Site};
 
@@ -221,12 +219,7 @@ fn a_double_click_back_and_a_reload_send_nothing_twice() {
     let screen = Screen::open(&site);
     let draft = complete(&site, &screen);
     screen.go(&format!("{draft}/check"));
-    // The second click comes before the reply to the first.
-    site.fake
-        .on_operation("CreateOrSaveConsignment")
-        .fault(Fault::latency(Duration::from_millis(500)));
-    screen.click("#submit");
-    screen.click("#submit");
+    screen.double_click("#submit");
     screen.until("document.body.innerText.includes('This is what the service has now')");
     assert_eq!(screen.path(), draft);
     screen.reload();

@@ -178,6 +178,22 @@ impl Screen {
             .unwrap();
     }
 
+    /// Clicks on an element twice with the mouse, in one place.
+    pub(crate) fn double_click(&self, selector: &str) {
+        let found = self.tab.find_element(selector).unwrap();
+        found.scroll_into_view().unwrap();
+        let middle = found.get_midpoint().unwrap();
+        for count in [1, 2] {
+            for kind in ["mousePressed", "mouseReleased"] {
+                let event = json!({
+                    "type": kind, "x": middle.x, "y": middle.y, "clickCount": count, "button": "left",
+                });
+                let event: Input::DispatchMouseEvent = from_value(event).unwrap();
+                self.tab.call_method(event).unwrap();
+            }
+        }
+    }
+
     /// Clicks on a button that sends a page, and waits for the next one.
     pub(crate) fn send(&self, selector: &str) {
         self.mark();
