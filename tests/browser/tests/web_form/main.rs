@@ -220,6 +220,8 @@ fn a_double_click_back_and_a_reload_send_nothing_twice() {
     let draft = complete(&site, &screen);
     screen.go(&format!("{draft}/check"));
     screen.double_click("#submit");
+    std::thread::sleep(std::time::Duration::from_secs(4));
+    eprintln!("PATH {} SUBMITTED {} STATE {:?}", screen.path(), site.submitted(), screen.value("[document.readyState, performance.getEntriesByType('navigation')[0].type]"));
     screen.until("document.body.innerText.includes('This is what the service has now')");
     assert_eq!(screen.path(), draft);
     screen.reload();
