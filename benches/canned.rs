@@ -97,11 +97,15 @@ impl Shared {
     fn serve(&self, stream: &TcpStream) -> Option<()> {
         stream.set_nodelay(true).ok()?;
         let mut reader = BufReader::new(stream);
-        let (mut line, mut target, mut body) = (String::new(), String::new(), Vec::new());
-        let (mut content, mut message) = (Vec::new(), Vec::new());
+        let mut line = String::new();
+        let mut target = String::new();
+        let mut body = Vec::new();
+        let mut content = Vec::new();
+        let mut message = Vec::new();
         let mut counted = Duration::ZERO;
         loop {
-            let (mut length, mut accepts_gzip) = (0, false);
+            let mut length = 0;
+            let mut accepts_gzip = false;
             target.clear();
             while line != "\r\n" {
                 line.clear();

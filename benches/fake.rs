@@ -88,7 +88,8 @@ fn request(fake: &Fake, query: &str) -> Result<Vec<u8>, Box<dyn Error>> {
 
 fn count(fake: &Fake, request: &[u8]) -> Result<usize, Box<dyn Error>> {
     let mut connection = Connection::open(fake)?;
-    let (start, mut count) = (Instant::now(), 0);
+    let start = Instant::now();
+    let mut count = 0;
     while start.elapsed() < TIME {
         connection.send(request)?;
         count += 1;

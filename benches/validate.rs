@@ -140,7 +140,8 @@ fn clean() -> bool {
             Goal::AtMost(12.0),
         );
     }
-    let (case, small) = (Case::clean(), Case::nested(300));
+    let case = Case::clean();
+    let small = Case::nested(300);
     for (case, text, most) in [
         (&case, "120 questions, 40 answers", Goal::AtMost(50.0)),
         (&small, "300 questions, all answered", Goal::None),
@@ -198,10 +199,12 @@ fn forms() -> bool {
 }
 
 fn growth() -> bool {
-    let (short, long) = (Case::nested(200), Case::nested(2_000));
+    let short = Case::nested(200);
+    let long = Case::nested(2_000);
     let [a, b] = times([&mut || short.check(), &mut || long.check()]);
     let kept = goal("2,000 questions beside 200", b, a, 14.0);
-    let (short, long) = (Case::backwards(200), Case::backwards(2_000));
+    let short = Case::backwards(200);
+    let long = Case::backwards(2_000);
     let [a, b] = times([&mut || short.check(), &mut || long.check()]);
     kept & goal(
         "2,000 questions beside 200, one chain listed backwards",
@@ -212,7 +215,8 @@ fn growth() -> bool {
 }
 
 fn findings() -> bool {
-    let (mut wrong, clean) = (Case::nested(4_000), Case::nested(4_000));
+    let mut wrong = Case::nested(4_000);
+    let clean = Case::nested(4_000);
     let answers: Vec<Value> = (0..4_000)
         .filter(|id| id % 4 != 3)
         .map(|id| json!({"questionId": id.to_string(), "index": null, "value": "Yes"}))

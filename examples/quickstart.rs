@@ -62,13 +62,15 @@ async fn run() -> Result<(), Failure> {
     list(&account).await?;
 
     let comment = CommentInput::new(&number, "The truck comes at five.");
-    saved(account.create_comment(comment).await?);
-    let copy = saved(account.copy_consignment(&number).await?);
-    let copy = copy.number.ok_or("no number")?;
+    show_problems(&account.create_comment(comment).await?);
+    let copy = account.copy_consignment(&number).await?;
+    show_problems(&copy);
+    let copy = copy.number()?;
     say!("10. Commented, and copied as {}.", printable(copy));
     let template = TemplateInput::new("Goats to Demo Meats", [FormType::Lpahrg0]);
-    let template = saved(account.save_template(template).await?);
-    let template = template.number.ok_or("no number")?;
+    let template = account.save_template(template).await?;
+    show_problems(&template);
+    let template = template.number()?;
     say!("11. Saved as the template {}.", printable(template));
 
     look_up(&settings).await?;
@@ -96,14 +98,12 @@ async fn run() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the record of a change. The change is made even if the service also reports problems.
-fn saved<T>(outcome: Outcome<T>) -> T {
-    let (record, problems) = outcome.into_parts();
-    for problem in &problems {
+/// Shows the problems that the service reports with a change. The change is made all the same.
+fn show_problems<T>(outcome: &Outcome<T>) {
+    for problem in &outcome.problems {
         let code = problem.code().unwrap_or("no code");
         say!("   saved, but {}: {}", printable(code), printable(problem));
     }
-    record
 }
 
 /// Logs in with OAuth 2.0 and PKCE. Returns no manager if the environment has an access token.
@@ -193,13 +193,15 @@ async fn save_and_submit(
         .answer(AnswerInput::new("4", "Rangeland").row(0)) // Breed
         .answer(AnswerInput::new("5", "Mixed").row(0)) // Sex or class
         .answer(AnswerInput::new("8", "No").row(0)); // Will you draw the brand?
-    let record = saved(account.save_consignment(draft.clone()).await?);
-    let number = record.number.ok_or("no number")?;
+    let saved = account.save_consignment(draft.clone()).await?;
+    show_problems(&saved);
+    let number = saved.number()?;
     say!("7. Corrected, and saved as {}.", printable(&number));
 
     draft = draft.number(&number);
-    let submitted = saved(account.submit_consignment(draft).await?);
-    let status = submitted.status.ok_or("no status")?;
+    let submitted = account.submit_consignment(draft).await?;
+    show_problems(&submitted);
+    let status = submitted.value.status.ok_or("no status")?;
     say!("8. Submitted. Its status is {}.", printable(status));
     Ok(number)
 }

@@ -74,9 +74,9 @@ async fn run() -> Result<(), Failure> {
     if !mirror.is_valid() {
         return Err("the corrected draft still has errors".into());
     }
-    let (saved, problems) = account.save_consignment(draft).await?.into_parts();
-    let number = saved.number.ok_or("no number")?;
-    let server = Report::from_server_errors(&problems);
+    let saved = account.save_consignment(draft).await?;
+    let number = saved.number()?;
+    let server = Report::from_server_errors(&saved.problems);
     println!(
         "\nCorrected, and saved as {}. Questions to answer before it is submitted:",
         printable(number)

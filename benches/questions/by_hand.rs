@@ -109,7 +109,8 @@ impl<'a> Prepared<'a> {
                 given[*place] = answer.value.value().map(String::as_str);
             }
         }
-        let (mut at, mut findings) = (0, 0);
+        let mut at = 0;
+        let mut findings = 0;
         while let Some(question) = self.questions.get(at) {
             let is_met = |(source, value): &(Option<usize>, Option<&str>)| {
                 source.and_then(|source| given[source]) == *value

@@ -21,7 +21,8 @@ pub(crate) async fn run() -> bool {
     let client = Client::builder(fake.graphql_url().as_str()).token_source(first);
     let client = client.build().expect("a client");
     let mut accounts = Vec::with_capacity(ACCOUNTS as usize);
-    let (memory, tasks) = (resident(), Handle::current().metrics().num_alive_tasks());
+    let memory = resident();
+    let tasks = Handle::current().metrics().num_alive_tasks();
     for number in 1..ACCOUNTS {
         let manager = manager(&format!("user-{number}"));
         manager.access_token().await.expect("a token");

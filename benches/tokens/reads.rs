@@ -42,7 +42,8 @@ pub(crate) async fn run() -> bool {
             monotonic: Instant::now() + day,
         })
     };
-    let (std_lock, tokio_lock) = (RwLock::new(cached()), tokio::sync::RwLock::new(cached()));
+    let std_lock = RwLock::new(cached());
+    let tokio_lock = tokio::sync::RwLock::new(cached());
     let is_valid =
         |cached: &CachedToken| clock.now() < cached.wall && Instant::now() < cached.monotonic;
     let times = measure([

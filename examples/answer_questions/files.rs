@@ -32,7 +32,8 @@ pub(crate) struct Files {
 impl Files {
     pub(crate) fn from_arguments() -> Self {
         cli::arguments(USAGE, |given| {
-            let (mut out, mut saved) = (None, None);
+            let mut out = None;
+            let mut saved = None;
             while let Some(argument) = given.next()? {
                 match argument {
                     Long("out") => out = Some(given.value()?.into()),

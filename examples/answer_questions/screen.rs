@@ -100,7 +100,8 @@ pub(crate) fn section(place: &Place, form: &Form) {
 }
 
 fn heading(place: &Place, form: &Form) {
-    let (item, progress) = (place.item, form.progress());
+    let item = place.item;
+    let progress = form.progress();
     let done = format!("[{} of {}]", progress.answered, progress.questions);
     let text = printable(item.text.trim());
     let mut line = format!(
@@ -201,7 +202,8 @@ pub(crate) fn summary(form: &Form) {
     let line = |text: String| println!("{}", cli::fitted(&text, &Term::stdout()));
     line(String::new());
     for place in places(&form.items()) {
-        let (item, text) = (place.item, printable(place.item.text.trim()));
+        let item = place.item;
+        let text = printable(place.item.text.trim());
         let indent = if place.section.is_some() {
             "    "
         } else {

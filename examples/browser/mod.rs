@@ -36,7 +36,8 @@ impl Browser {
     }
 
     async fn follow(&mut self, method: &str, url: &Url) -> Result<Page, Failure> {
-        let (mut method, mut url) = (method, url.clone());
+        let mut method = method;
+        let mut url = url.clone();
         for _ in 0..10 {
             let (page, location) = self.request(method, &url).await?;
             let Some(location) = location else {

@@ -240,7 +240,8 @@ impl Options {
         let Some(address) = set("ENVD_REDIRECT_URI")
             .filter(|_| path.is_none() && self.redirect_port == 0 && !self.names_no_provider())
         else {
-            let (port, path) = (self.redirect_port, path.unwrap_or("/callback"));
+            let port = self.redirect_port;
+            let path = path.unwrap_or("/callback");
             return Ok(listener.redirect_uri(format!("http://127.0.0.1:{port}{path}")));
         };
         let certificate = set("ENVD_REDIRECT_CERTIFICATE");

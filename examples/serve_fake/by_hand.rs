@@ -25,9 +25,13 @@ pub(crate) fn explain(fake: &Fake) {
 pub(crate) fn calls(fake: &Fake) -> [Calls; 4] {
     let register = fake.register_url();
     let query = r#"{"query": "{ userDetails { email defaultAccount } }"}"#;
-    let (client, redirect) = (fake.client_id(), fake.redirect_uri());
-    let (authorize, audience) = (fake.authorize_url(), fake.audience());
-    let (token, revoke, logout) = (fake.token_url(), fake.revoke_url(), fake.logout_url());
+    let client = fake.client_id();
+    let redirect = fake.redirect_uri();
+    let authorize = fake.authorize_url();
+    let audience = fake.audience();
+    let token = fake.token_url();
+    let revoke = fake.revoke_url();
+    let logout = fake.logout_url();
     let return_to = fake.return_to();
     [
         Calls {

@@ -39,7 +39,8 @@ impl Front {
         latency: Duration,
         token_lifetime: Duration,
     ) -> Result<Self, Failure> {
-        let (script, style) = (asset("graphiql.js.gz"), asset("graphiql.css.gz"));
+        let script = asset("graphiql.js.gz");
+        let style = asset("graphiql.css.gz");
         let settings = json!({
             "url": fake.graphql_url().path(),
             "token": fake.access_token().expose(),

@@ -32,7 +32,8 @@ impl Landing {
     /// Reads users, tokens and properties from the fake.
     pub(crate) async fn of(fake: &Fake, token_lifetime: Duration) -> Result<Self, Failure> {
         let people = people(fake).await?;
-        let (mut login, mut with_token) = (String::new(), fetch(fake));
+        let mut login = String::new();
+        let mut with_token = fetch(fake);
         if let Some((first, token)) = people.first() {
             let name = text(name(first));
             login = format!("The fake logs {name} in; the identity provider shows no page. ");
@@ -86,7 +87,8 @@ fn consignments(fake: &Fake, (id, label): &(String, String)) -> String {
     // A user's own world may hold any values.
     let newest = newest.map(|record| serde_json::from_value(record).unwrap_or_default());
     let rows: String = newest.map(|record| consignment(&record)).collect();
-    let (id, label) = (text(id), text(label));
+    let id = text(id);
+    let label = text(label);
     format!(
         "<h3>{label} <small><code>{id}</code>{more}</small></h3>\n<table class=\"rows\"><thead><tr><th scope=\"col\">Number</th>\
          <th scope=\"col\">Status</th><th scope=\"col\">Declaration</th><th scope=\"col\">To</th>\
@@ -95,10 +97,8 @@ fn consignments(fake: &Fake, (id, label): &(String, String)) -> String {
 }
 
 fn consignment(record: &Consignment) -> String {
-    let (number, status) = (
-        text(shown(record.number.as_ref())),
-        shown(record.status.as_ref()),
-    );
+    let number = text(shown(record.number.as_ref()));
+    let status = shown(record.status.as_ref());
     let class = text(status.to_lowercase());
     let status = text(in_sentence_case(&status));
     let forms = record.forms.iter().map(|form| match &form.form_type {
@@ -133,7 +133,8 @@ fn in_sentence_case(code: &str) -> String {
 }
 
 fn address((name, value): (&str, String)) -> String {
-    let (name, value) = (text(name), text(value));
+    let name = text(name);
+    let value = text(value);
     format!(
         "<tr><th scope=\"row\">{name}</th><td><code>{value}</code></td><td class=\"number\"><button class=\"quiet\" hidden \
          data-copy=\"{value}\" aria-label=\"Copy {name}\">Copy</button></td></tr>\n"
@@ -141,7 +142,8 @@ fn address((name, value): (&str, String)) -> String {
 }
 
 fn call(call: &by_hand::Calls) -> String {
-    let (heading, commands) = (text(call.heading), text(call.commands.join("\n")));
+    let heading = text(call.heading);
+    let commands = text(call.commands.join("\n"));
     format!("<p>{heading}:</p>\n<pre class=\"code\">{commands}</pre>\n")
 }
 
@@ -171,7 +173,8 @@ fn name(user: &UserDetails) -> String {
 }
 
 fn person((user, token): &(UserDetails, String)) -> String {
-    let (name, token) = (text(name(user)), text(token));
+    let name = text(name(user));
+    let token = text(token);
     let mut contact = vec![text(user.email.as_deref().unwrap_or_default())];
     let roles = user.roles.iter().flatten();
     let roles: Vec<String> = roles.map(ToString::to_string).collect();
@@ -219,12 +222,10 @@ async fn properties(fake: &Fake) -> Result<(String, String), Failure> {
 
 fn property(property: &Property) -> String {
     let cell = |field: &Option<String>| text(field.as_deref().unwrap_or_default());
-    let (pic, name, town, state) = (
-        cell(&property.pic),
-        cell(&property.name),
-        cell(&property.town),
-        cell(&property.registered_state),
-    );
+    let pic = cell(&property.pic);
+    let name = cell(&property.name);
+    let town = cell(&property.town);
+    let state = cell(&property.registered_state);
     let status = property.admin_status.as_ref();
     let status = text(shown(status));
     format!(

@@ -64,7 +64,8 @@ impl<const N: usize> Columns<N> {
             line += &pad_str(&cell, width, console::Alignment::Left, None);
             line += "  ";
         }
-        let (begin, last) = (measure_text_width(&line), last.to_string());
+        let begin = measure_text_width(&line);
+        let last = last.to_string();
         let room = self.width.unwrap_or(usize::MAX).saturating_sub(begin);
         if measure_text_width(&last) <= room {
             return line + &last;

@@ -39,7 +39,8 @@ async fn a_world_of_its_own() -> Test {
     let kim = UserRecord::new("kim@example.com")
         .role("Producer")
         .account("envd-7", "LPA", "QAZZ7777");
-    let (from, to) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    let from = PartyInput::new("QAZZ7777");
+    let to = PartyInput::new("QDZZ3333");
     let input = ConsignmentInput::new([FormType::Lpac1], from, to);
     let world = World::empty().user(kim).consignment("envd-7", input);
     let fake = Fake::builder().world(world).start().await?;

@@ -15,7 +15,8 @@ pub(crate) struct Documents {
 
 impl Documents {
     pub(crate) fn of(lines: Box<dyn BufRead>) -> Self {
-        let (line, begun) = (0, false);
+        let line = 0;
+        let begun = false;
         Self { lines, line, begun }
     }
 
@@ -48,7 +49,8 @@ impl Documents {
         mut text: Vec<u8>,
         error: &serde_json::Error,
     ) -> io::Result<Option<(usize, Result<Value, Unreadable>)>> {
-        let (line, end) = (self.line, text.len());
+        let line = self.line;
+        let end = text.len();
         self.lines.read_to_end(&mut text)?;
         let whole = serde_json::from_slice(&text);
         let rest = &text[end..];

@@ -34,7 +34,9 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
     let file = arguments.file.as_deref().unwrap_or(Path::new("the sample"));
     let mut documents = Documents::of(arguments.open()?);
     let mut last = None;
-    let (mut all, mut valid, mut rejected) = (0, 0, 0);
+    let mut all = 0;
+    let mut valid = 0;
+    let mut rejected = 0;
     while let Some((line, document)) = documents.next().map_err(|e| Unusable::new(file, e))? {
         let id = document.as_ref().ok().and_then(|task| task.get("id"));
         let id = id.cloned().unwrap_or_default();

@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use super::Unreadable;
 use crate::error::{Error, ErrorCase, ReplyParts, ServerErrors};
-use crate::model::ServerError;
+use crate::model::{
+    ConsignmentId, ConsignmentNumber, SavedConsignment, SavedTemplate, ServerError, TemplateId,
+};
 
 /// The result of a call: the value, and the errors of the server beside it.
 ///
 /// The server sends warnings beside data (spec 7.1: a 201 may carry them; 7.2: a missing answer is reported, and the
-/// record saved all the same). An empty declaration is even submitted so. Take the outcome of a change by
-/// [`into_parts`](Self::into_parts), and show the problems.
+/// record is saved). An empty declaration is even submitted so. Show the problems of a change to the user.
 ///
 /// ```
 /// # equipment::example(async {
@@ -20,12 +21,12 @@ use crate::model::ServerError;
 ///
 /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
 /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
-/// let (saved, problems) = account.save_consignment(input).await?.into_parts();
-/// println!("saved as {:?}", saved.id);
-/// for problem in &problems {
+/// let saved = account.save_consignment(input).await?;
+/// println!("saved as {}", saved.number()?);
+/// for problem in &saved.problems {
 ///     println!("still missing: {}", problem.code().unwrap_or_default());
 /// }
-/// assert!(!problems.is_empty());
+/// assert!(!saved.problems.is_empty());
 /// # Ok(()) });
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -172,6 +173,75 @@ impl<T> Outcome<T> {
             facts,
         };
         (self.value, rest)
+    }
+}
+
+impl Outcome<SavedConsignment> {
+    /// The id of the record.
+    ///
+    /// # Errors
+    ///
+    /// [`Protocol`](crate::ErrorKind::Protocol) if the reply has none: the change was carried out all the same.
+    pub fn id(&self) -> Result<ConsignmentId, Error> {
+        let id = self.value.id.clone();
+        id.ok_or_else(|| self.unnamed("id"))
+    }
+
+    /// The number of the record, for people and for the next save of it.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    ///
+    /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
+    /// let number = account.save_consignment(input.clone()).await?.number()?;
+    /// account.submit_consignment(input.number(&number)).await?;
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`id`](Self::id).
+    pub fn number(&self) -> Result<ConsignmentNumber, Error> {
+        let number = self.value.number.clone();
+        number.ok_or_else(|| self.unnamed("number"))
+    }
+}
+
+impl Outcome<SavedTemplate> {
+    /// The id of the template.
+    ///
+    /// # Errors
+    ///
+    /// [`Protocol`](crate::ErrorKind::Protocol) if the reply has none: the change was carried out all the same.
+    pub fn id(&self) -> Result<TemplateId, Error> {
+        let id = self.value.id.clone();
+        id.ok_or_else(|| self.unnamed("id"))
+    }
+
+    /// The number of the template.
+    ///
+    /// # Errors
+    ///
+    /// As [`id`](Self::id).
+    pub fn number(&self) -> Result<String, Error> {
+        let number = self.value.number.clone();
+        number.ok_or_else(|| self.unnamed("number"))
+    }
+}
+
+impl<T> Outcome<T> {
+    /// The error of a reply whose record lacks a name by which the service knows it.
+    fn unnamed(&self, name: &str) -> Error {
+        let error = Error::protocol(format!("the record of the reply has no {name}"));
+        let received = ReplyParts::status_only(self.facts.status);
+        error
+            .with_received(received)
+            .with_attempts(self.facts.attempts)
+            .with_may_have_applied(self.facts.change)
     }
 }
 

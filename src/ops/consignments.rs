@@ -235,13 +235,11 @@ impl Account {
     /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
     /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
     /// let signed = ConsignmentText::parse(&serde_json::to_string(&input)?)?;
-    /// let saved = account.save_consignment_text(&signed).await?.value;
+    /// let id = account.save_consignment_text(&signed).await?.id()?;
     ///
     /// // The same declaration again, as an update of that record.
-    /// let id = saved.id.ok_or("no id")?;
     /// let update = signed.with("id", id.as_str());
-    /// let again = account.save_consignment_text(&update).await?.value;
-    /// assert_eq!(again.id, Some(id));
+    /// assert_eq!(account.save_consignment_text(&update).await?.id()?, id);
     /// # Ok(()) });
     /// ```
     ///

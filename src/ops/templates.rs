@@ -25,7 +25,7 @@ impl Account {
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # use envd_sdk::model::{FormType, TemplateInput};
     /// # let input = TemplateInput::new("To the works", [FormType::Lpac1]);
-    /// # let id = account.save_template(input).await?.value.id.ok_or("no id")?;
+    /// # let id = account.save_template(input).await?.id()?;
     /// use envd_sdk::ops::TemplateFilter;
     ///
     /// let page = account.templates_page(&TemplateFilter::default(), None).await?.value;
@@ -84,7 +84,7 @@ impl Account {
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # use envd_sdk::model::{FormType, TemplateInput};
     /// # let input = TemplateInput::new("To the works", [FormType::Lpac1]);
-    /// # let id = account.save_template(input).await?.value.id.ok_or("no id")?;
+    /// # let id = account.save_template(input).await?.id()?;
     /// let template = account.template(id).await?.value;
     /// assert_eq!(template.name.as_deref(), Some("To the works"));
     /// # Ok(()) });
@@ -148,7 +148,7 @@ impl Account {
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # use envd_sdk::model::{FormType, TemplateInput};
     /// # let input = TemplateInput::new("To the works", [FormType::Lpac1]);
-    /// # let id = account.save_template(input).await?.value.id.ok_or("no id")?;
+    /// # let id = account.save_template(input).await?.id()?;
     /// let (_, problems) = account.delete_template(id.clone()).await?.into_parts();
     /// assert!(problems.is_empty());
     /// assert!(account.template(id).await.is_err());

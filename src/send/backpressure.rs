@@ -124,7 +124,8 @@ mod tests {
         let clock = Clock::manual(SystemTime::UNIX_EPOCH + 100 * LONGEST);
         let busy = Error::http(ReplyParts::status_only(429));
         for (told, longest) in [(5, 5), (90_000, 3_600), (u64::MAX, 3_600)] {
-            let (told, longest) = (Duration::from_secs(told), Duration::from_secs(longest));
+            let told = Duration::from_secs(told);
+            let longest = Duration::from_secs(longest);
             let pauses = Backpressure::default();
             let users = [(429, &ALL_USERS)];
             pauses.note(&clock, &users, &busy.clone().with_retry_after(Some(told)));

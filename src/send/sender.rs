@@ -163,7 +163,8 @@ impl Sender {
     pub(crate) fn elsewhere(&self, host: &str) -> Self {
         let pool = &self.0.pool;
         let elsewhere = pool.elsewhere.get_or_init(|| {
-            let (http, retry) = (pool.http.clone(), pool.retry.clone());
+            let http = pool.http.clone();
+            let retry = pool.retry.clone();
             let pool = Pool::new(http, Headers::default(), retry, pool.clock.clone());
             Arc::new(pool)
         });
@@ -188,7 +189,8 @@ impl Sender {
         if self.paused_for().is_none() {
             return Ok(());
         }
-        let (pool, users) = (&self.0.pool, self.deferred_with());
+        let pool = &self.0.pool;
+        let users = self.deferred_with();
         // Waits are rare, so they are boxed: the futures around them stay small.
         Box::pin(pool.pauses.wait(&pool.clock, &users, policy)).await
     }
@@ -261,7 +263,8 @@ impl Exchange<'_> {
     /// Runs in the span of the call, and adds what is known of the exchange to an error.
     async fn traced(&mut self, span: &tracing::Span) -> Result<()> {
         let result = self.run().instrument(span.clone()).await;
-        let (attempts, in_doubt) = (self.attempts, self.in_doubt);
+        let attempts = self.attempts;
+        let in_doubt = self.in_doubt;
         let result = result.map_err(|error| {
             error
                 .with_attempts(attempts)
@@ -274,7 +277,8 @@ impl Exchange<'_> {
 
     /// Ends the call when its deadline has passed.
     async fn run(&mut self) -> Result<Answer> {
-        let (pool, settings) = (&self.sender.0.pool, self.settings);
+        let pool = &self.sender.0.pool;
+        let settings = self.settings;
         let policy = settings.retry.as_ref().unwrap_or(&pool.retry);
         let Some(end) = settings.end else {
             return self.retry(policy).await;
@@ -300,7 +304,8 @@ impl Exchange<'_> {
     async fn retry(&mut self, policy: &RetryPolicy) -> Result<Answer> {
         let pool = &self.sender.0.pool;
         self.sender.wait_for_pauses(policy).await?;
-        let (start, mut number) = (pool.clock.monotonic(), 1);
+        let start = pool.clock.monotonic();
+        let mut number = 1;
         loop {
             self.is_sent = false;
             let span = trace::attempt(number);
@@ -413,7 +418,8 @@ impl Exchange<'_> {
     /// Reads a reply. A refusal with `Retry-After` starts a pause.
     fn read(&mut self, reply: Reply) -> Result<Answer> {
         let pool = &self.sender.0.pool;
-        let (status, wait) = (reply.status, retry_after(&reply.headers, pool.clock.now()));
+        let status = reply.status;
+        let wait = retry_after(&reply.headers, pool.clock.now());
         match (self.read_reply)(reply) {
             Ok(codes) => Ok(Answer { status, codes }),
             Err(error) => {

@@ -54,7 +54,8 @@ fn http(status: u16) -> Error {
 
 /// As the service says it.
 fn said(status: u16) -> Error {
-    let (json, body) = ("application/json", br#"{"Message": "no"}"#);
+    let json = "application/json";
+    let body = br#"{"Message": "no"}"#;
     Error::http(ReplyParts::new(status, Some(json), body, None))
 }
 
@@ -150,7 +151,8 @@ async fn a_request_without_a_token_is_not_sent() {
     let sender = SenderOptions::default().build(&url).unwrap();
     let sender = sender.with_token_source(|| async { Err(Error::login_needed()) });
     let operation = Failing::new(true, Vec::new());
-    let (request, settings) = (Box::new(Request::get(url)), Settings::default());
+    let request = Box::new(Request::get(url));
+    let settings = Settings::default();
     let result = sender.send(&operation, request, &settings).await;
     let error = result.err().unwrap();
     assert!(error.is_reauth_required() && !error.may_have_applied());

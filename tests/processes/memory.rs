@@ -146,7 +146,8 @@ fn of_300_000_errors_the_first_1000_are_stored_and_the_others_counted() {
         let body = format!(r#"{{"errors": [{errors}], "data": {data}}}"#);
         let length = body.len();
         let server = Server::script([Reply::json(200, body)]);
-        let (client, runtime) = (client(&server, HttpOptions::default()), runtime());
+        let client = client(&server, HttpOptions::default());
+        let runtime = runtime();
         let mut counts = None;
         let memory = allocation_counter::measure(|| {
             counts = Some(
@@ -218,7 +219,8 @@ async fn call(name: &str, server: &Server) -> Result<(), Error> {
     let client = client(server, HttpOptions::default());
     let account = client.account("envd-1");
     let register = register_of(server);
-    let (filter, templates) = (ConsignmentFilter::default(), TemplateFilter::default());
+    let filter = ConsignmentFilter::default();
+    let templates = TemplateFilter::default();
     let input = ConsignmentInput::default();
     let pic = "QAZZ7777".parse().unwrap();
     match name {
@@ -419,8 +421,10 @@ fn a_long_reply_takes_a_few_times_its_text() {
     for (body, of_register) in [(unknown.into_bytes(), true), (not_utf8, false)] {
         let length = u64::try_from(body.len()).unwrap();
         let server = Server::script([Reply::json(200, "").body(body)]);
-        let (runtime, http) = (runtime(), HttpOptions::default().max_body_bytes(32 << 20));
-        let (register, client) = (register_of(&server), client(&server, http));
+        let runtime = runtime();
+        let http = HttpOptions::default().max_body_bytes(32 << 20);
+        let register = register_of(&server);
+        let client = client(&server, http);
         let memory = allocation_counter::measure(|| {
             let error = if of_register {
                 let call = register.property(&"QAZZ7777".parse().unwrap());
@@ -445,7 +449,8 @@ fn a_bomb_of_1_gb_costs_no_more_than_the_limit_of_a_reply() {
     let body = gzip(&vec![0; 1 << 20]).repeat(1_000);
     let server = Server::script([compressed(body)]);
     let http = HttpOptions::default().max_body_bytes(LIMIT);
-    let (client, runtime) = (client(&server, http), runtime());
+    let client = client(&server, http);
+    let runtime = runtime();
     let mut error = None;
     let memory = allocation_counter::measure(|| {
         error = runtime.block_on(client.user_details().into_future()).err();
@@ -491,7 +496,8 @@ fn bytes_of_a_sync(records: usize) -> u64 {
 
 #[test]
 fn the_memory_of_a_sync_does_not_grow_with_the_records() {
-    let (few, many) = (bytes_of_a_sync(1_000), bytes_of_a_sync(20_000));
+    let few = bytes_of_a_sync(1_000);
+    let many = bytes_of_a_sync(20_000);
     // The pager keeps a hash of each id to detect repetitions: 9 to 18 bytes, and half as much again while its table grows.
     let hashes = 27 * 20_000;
     assert!(many < few + hashes + (64 << 10), "{few} bytes, then {many}");

@@ -12,7 +12,8 @@ const REPEATED_NAMES: usize = 1;
 
 /// The names of the types that a file declares, including private types.
 fn declared(words: &[String]) -> BTreeSet<&str> {
-    let (mut depth, mut names) = (0, BTreeSet::new());
+    let mut depth = 0;
+    let mut names = BTreeSet::new();
     for pair in words.windows(2) {
         depth += i32::from(pair[0] == "{") - i32::from(pair[0] == "}");
         let is_kind = ["struct", "enum", "trait", "union", "type"].contains(&&*pair[0]);

@@ -113,7 +113,8 @@ fn problems(path: &str, words: &[String]) -> Vec<String> {
     let mut found = Vec::new();
     let module = path.trim_end_matches(".rs").trim_end_matches("/mod");
     let parts: Vec<&str> = module.split('/').collect();
-    let (room, code) = (parts[0], product(words));
+    let room = parts[0];
+    let code = product(words);
     let layer_of = |room: &str| LAYERS.iter().position(|rooms| rooms.contains(&room));
     let Some(layer) = layer_of(room) else {
         return vec![format!("{room} has no layer")];
@@ -186,7 +187,8 @@ fn planted_mistakes_are_reported() {
 /// All files below a folder of the repository, with their relative paths. Binary files, such as pictures, have an empty text.
 fn files(folder: &str) -> Vec<(String, String)> {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
-    let (mut folders, mut files) = (vec![top.clone()], Vec::new());
+    let mut folders = vec![top.clone()];
+    let mut files = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
             let path = entry.path();

@@ -34,7 +34,8 @@ fn pages() -> impl Iterator<Item = (String, String)> {
 /// The lines that check the server's errors before `may_have_applied`, in the same example or function.
 fn errors_first(text: &str) -> Vec<usize> {
     let lines: Vec<&str> = text.lines().collect();
-    let (rejected, unknown) = (".server_errors().is_empty()", ".may_have_applied()");
+    let rejected = ".server_errors().is_empty()";
+    let unknown = ".may_have_applied()";
     let asks_first = |at: &usize| {
         let line = lines[*at];
         line.contains(rejected)

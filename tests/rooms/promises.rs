@@ -11,7 +11,8 @@ const SECURITY: &str = include_str!("../../SECURITY.md");
 
 /// The name of each function, with the doc comment above it.
 fn functions(source: &str) -> Vec<(&str, String)> {
-    let (mut found, mut comment) = (Vec::new(), String::new());
+    let mut found = Vec::new();
+    let mut comment = String::new();
     for line in source.lines().map(str::trim) {
         if let Some(words) = line.strip_prefix("///") {
             comment += words;
@@ -27,7 +28,8 @@ fn functions(source: &str) -> Vec<(&str, String)> {
 
 /// The name of each scenario of a table, unchanged and as a function name, with the comment above it.
 fn scenarios(table: &str) -> Vec<(String, String)> {
-    let (mut found, mut comment) = (Vec::new(), String::new());
+    let mut found = Vec::new();
+    let mut comment = String::new();
     for line in table.lines() {
         if let Some(words) = line.strip_prefix('#') {
             comment += words;

@@ -48,7 +48,8 @@ fn a_role_is_one_of_the_account_or_of_the_user_where_the_account_has_none() {
 
 #[test]
 fn of_several_accounts_of_a_producer_the_default_one_is_chosen() {
-    let (station, yards) = (r#""LPA", "roles": ["Producer"]"#, r#""PIC""#);
+    let station = r#""LPA", "roles": ["Producer"]"#;
+    let yards = r#""PIC""#;
     for (default, third, chosen) in [
         ("envd-2", station, Some("envd-2")),
         ("envd-3", station, Some("envd-3")),

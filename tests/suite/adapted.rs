@@ -41,7 +41,8 @@ const OPTIONAL: [(&str, &[&str]); 12] = [
 
 /// The bundled schema without these fields. A type keeps one field, since a type must not be empty.
 pub(crate) fn without(fields: &[(&str, &str)]) -> String {
-    let (mut schema, mut owner) = (String::new(), "");
+    let mut schema = String::new();
+    let mut owner = "";
     let mut lines = SCHEMA.lines().peekable();
     // Descriptions are removed together with their elements.
     let mut description = String::new();
@@ -88,7 +89,8 @@ async fn every_query(fake: &Fake, client: &Client) -> Result<(), Error> {
     let filter = ConsignmentFilter::default().page_size(3);
     let page = account.consignments_page(&filter, None).await?.value;
     assert_eq!(page.edges.len(), 3);
-    let (mut records, mut items) = (Vec::new(), account.consignments(&filter).items());
+    let mut records = Vec::new();
+    let mut items = account.consignments(&filter).items();
     collect_up_to(&mut items, 100, &mut records).await?;
     assert_eq!(records.len(), 8);
     let record = account.consignment(NUMBER).await?.value;

@@ -135,7 +135,8 @@ async fn each_reply_to_a_mutation_has_the_verdict_of_the_table() {
                 let body = row.body(field);
                 let reply = typed(status, row.media_type, body.clone());
                 let calls = Calls::after(reply, &["with token old/new", mutation]).await;
-                let (verdict, expected) = (verdict(&calls), row.verdict(mutation, status));
+                let verdict = verdict(&calls);
+                let expected = row.verdict(mutation, status);
                 if verdict != expected {
                     let name = row.name;
                     wrong.push(format!(

@@ -60,7 +60,8 @@ fn ids_of_records_are_accepted_by_setters() {
     assert_eq!(written(&input)["id"], "c-1");
     assert_eq!(written(&input)["number"], "C-900000101");
     // As values, references, options and strings.
-    let (id, text) = (record.id.clone().unwrap(), "c-1".to_owned());
+    let id = record.id.clone().unwrap();
+    let text = "c-1".to_owned();
     let ids = ConsignmentInput::default;
     let by_id = [ids().id(&id), ids().id(record.id), ids().id(id)];
     let by_text = [ids().id(&text), ids().id(text.as_str()), ids().id(text)];

@@ -208,7 +208,8 @@ impl Set<'_> {
             None => call,
             Some(("deadline", time)) => call.deadline(span(time)),
             Some(("holds", times)) => {
-                let (times, asked) = (times.parse().unwrap(), AtomicUsize::new(0));
+                let times = times.parse().unwrap();
+                let asked = AtomicUsize::new(0);
                 call.only_if(move || asked.fetch_add(1, Ordering::Relaxed) < times)
             }
             Some((name, value)) => call.header(name, value),
@@ -247,7 +248,8 @@ fn found(lookup: &Lookup) -> String {
 }
 
 pub(crate) fn input() -> ConsignmentInput {
-    let (from, to) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    let from = PartyInput::new("QAZZ7777");
+    let to = PartyInput::new("QDZZ3333");
     ConsignmentInput::new([FormType::Lpac1], from, to)
 }
 
@@ -373,7 +375,8 @@ impl Calls {
             header(word).is_some() || ["idempotent", "once", "optional"].contains(word)
         };
         let (set, words): (Vec<_>, Vec<_>) = words.iter().copied().partition(is_setting);
-        let (set, of) = (Set(set), words[1..].join(" "));
+        let set = Set(set);
+        let of = words[1..].join(" ");
         if ["lookup", "property", "since", "many", "search", "get"].contains(&words[0]) {
             return self
                 .register()
@@ -473,7 +476,8 @@ impl Calls {
             return self.server.requests().last().unwrap().clone();
         };
         let body = fake.requests().last().unwrap().body().to_vec();
-        let (head, body) = (String::new(), String::from_utf8(body).unwrap());
+        let head = String::new();
+        let body = String::from_utf8(body).unwrap();
         Request { head, body }
     }
 }
@@ -592,7 +596,8 @@ impl Stage for Calls {
                 (self.client, self.register) = (None, None);
             }
             "as" => {
-                let (client, register) = (self.client.clone(), self.register.clone());
+                let client = self.client.clone();
+                let register = self.register.clone();
                 let first = || (client.clone(), register.clone());
                 self.users.entry("one".to_owned()).or_insert_with(first);
                 let (client, register) = first();
@@ -643,7 +648,8 @@ impl Stage for Calls {
     }
 
     async fn see(&mut self, words: &[&str]) -> String {
-        let (word, rest) = (words[0], words[1..].join(" "));
+        let word = words[0];
+        let rest = words[1..].join(" ");
         let found = |is_so: bool, text: &str| if is_so { &rest } else { text }.to_owned();
         let none = || "none".to_owned();
         let seen = match word {

@@ -49,7 +49,8 @@ async fn the_text_on_the_wire_is_the_text_that_was_signed() {
             continue;
         }
         assert_eq!(saved.unwrap().value.id, Some("c-1".into()), "{row:?}");
-        let (body, sent) = (&server.requests()[0].body, row[3].replace('S', SIGNED));
+        let body = &server.requests()[0].body;
+        let sent = row[3].replace('S', SIGNED);
         assert!(
             body.contains(&format!(r#""input":{sent}"#)),
             "{row:?}\n{body}"

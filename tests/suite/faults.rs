@@ -70,7 +70,8 @@ async fn a_cut_body_is_shorter_than_announced_and_a_slow_one_comes_in_chunks_by_
     assert!(cut.body.len() == 10 && announced == fast.len());
     assert_eq!(cut.header("x-fake-delivery"), None);
     for least in [fast.len().div_ceil(30), 1] {
-        let (mut moves, mut slow) = (0, std::pin::pin!(query(&fake)));
+        let mut moves = 0;
+        let mut slow = std::pin::pin!(query(&fake));
         let reply = loop {
             tokio::select! {
                 reply = &mut slow => break reply.unwrap(),

@@ -32,10 +32,8 @@ async fn the_futures_of_calls_hold_at_most_2_kb() {
     let client: Client = fake.client().build().unwrap();
     let account = client.account(fake.account_id());
     let register = register_at(fake.register_url()).build().unwrap();
-    let (pic, filter) = (
-        Pic::parse("QAZZ7777").unwrap(),
-        ConsignmentFilter::default(),
-    );
+    let pic = Pic::parse("QAZZ7777").unwrap();
+    let filter = ConsignmentFilter::default();
     let input = ConsignmentInput::default;
     let since = std::time::SystemTime::UNIX_EPOCH;
     let search = PropertySearch::text("yards");
@@ -75,10 +73,8 @@ async fn the_futures_of_pagers_lookups_and_token_managers_hold_at_most_2_kb() {
     let register = register_at(fake.register_url()).build().unwrap();
     let manager: TokenManager = fake.token_manager().await.unwrap();
     let filter = ConsignmentFilter::default();
-    let (mut pager, mut full) = (
-        account.consignments(&filter),
-        account.full_consignments(&filter),
-    );
+    let mut pager = account.consignments(&filter);
+    let mut full = account.full_consignments(&filter);
     let mut search = register.search(&PropertySearch::text("yards"));
     let mut items = account.consignments(&filter).items();
     let mut lookups = register.lookup_many(["QAZZ7777"]);

@@ -76,10 +76,7 @@ async fn calls_and_pages_without_limits_are_answered() {
     let client = fake.client().http(http()).retry(retries()).build().unwrap();
     let account = client.account(fake.account_id());
     let filter = ConsignmentFilter::default().page_size(u32::MAX);
-    let mut pages = account
-        .consignments(&filter)
-        .look_ahead(usize::MAX)
-        .max_empty_pages(u32::MAX);
+    let mut pages = account.consignments(&filter).look_ahead(usize::MAX);
     let mut records = 0;
     while let Some(page) = pages.next_page().await.unwrap() {
         records += page.records.len();

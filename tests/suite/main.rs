@@ -4,6 +4,7 @@ mod accounts;
 mod adapted;
 mod ambiguous_replies;
 mod as_received;
+mod auto_traits;
 mod builders;
 mod calls;
 mod candidates;

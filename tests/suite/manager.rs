@@ -9,7 +9,8 @@ use crate::scripted::client;
 
 /// A client with the fake's tokens, of a service that sends the same reply to all requests.
 async fn client_of(answer: Reply) -> (Server, Fake, Client) {
-    let (service, fake) = (Server::script([answer]), start_fake().await);
+    let service = Server::script([answer]);
+    let fake = start_fake().await;
     let client = client(&service).token_source(fake.token_manager().await.unwrap());
     let client = client.build().unwrap();
     (service, fake, client)

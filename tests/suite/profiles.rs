@@ -93,7 +93,8 @@ pub(crate) async fn main_job(account: &Account) -> Result<()> {
     collect_up_to(&mut items, 100, &mut records).await?;
     assert_eq!(records.len(), 8);
     let saved = account.save_consignment(input()).await?.value;
-    let (id, number) = (saved.id.unwrap(), saved.number.unwrap());
+    let id = saved.id.unwrap();
+    let number = saved.number.unwrap();
     let update = input().id(id.clone()).number(number.clone());
     let update = update.movement("2099-01-15", "05:15");
     let updated = account.save_consignment(update).await?.value;

@@ -49,7 +49,8 @@ async fn revoke(provider: Provider) {
 
 #[tokio::test]
 async fn loopback_hosts_are_never_proxied() {
-    let (fake, proxy) = (start_fake().await, start_proxy());
+    let fake = start_fake().await;
+    let proxy = start_proxy();
     let port = fake.graphql_url().port().unwrap();
     // Some of these addresses may be unreachable here; in any case the proxy receives no request.
     let origins = "http://127.0.0.1 http://127.1.2.3 http://localhost http://LOCALHOST. http://[::1] \

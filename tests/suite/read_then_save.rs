@@ -174,7 +174,8 @@ fn not_carried_over_lists_all_fields_that_an_input_lacks() {
         json[name] = value;
     }
     let record: Consignment = serde_json::from_value(json).unwrap();
-    let (mut read, mut sent) = (Vec::new(), Vec::new());
+    let mut read = Vec::new();
+    let mut sent = Vec::new();
     leaves(&serde_json::to_value(&record).unwrap(), "", &mut read);
     leaves(
         &serde_json::to_value(ConsignmentInput::from(&record)).unwrap(),

@@ -84,7 +84,8 @@ fn shows<T: DeserializeOwned + Serialize + Debug>() -> String {
         }
     }
     let record: T = serde_json::from_value(planted).unwrap();
-    let (line, lines) = (format!("{record:?}"), format!("{record:#?}"));
+    let line = format!("{record:?}");
+    let lines = format!("{record:#?}");
     let is_shown = |field: &&&str| {
         let text = format!("planted-{field}-");
         line.contains(&text) || lines.contains(&text)

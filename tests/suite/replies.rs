@@ -34,7 +34,8 @@ const BODIES: &str = r#"
 
 #[tokio::test]
 async fn each_status_with_each_body_has_the_verdict_of_the_matrix() {
-    let (mut wrong, mut checked) = (Vec::new(), 0);
+    let mut wrong = Vec::new();
+    let mut checked = 0;
     for row in rows(include_str!("replies.txt")) {
         let statuses = row[0].split(' ').map(|status| status.parse().unwrap());
         let bodies = |status: u16| rows(BODIES).map(move |body| (status, body));
@@ -56,7 +57,8 @@ async fn each_status_with_each_body_has_the_verdict_of_the_matrix() {
                 };
                 let reply = typed(status, media_type, body);
                 let calls = Calls::after(reply, &["with token old/new", call]).await;
-                let (verdict, error) = (calls.verdict(), calls.error());
+                let verdict = calls.verdict();
+                let error = calls.error();
                 // One of the requests may be a repetition with another token.
                 let renewals = calls.sent() - error.attempts() as usize;
                 assert!(renewals == 0 || renewals == 1 && status == 401);

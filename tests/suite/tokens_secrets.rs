@@ -48,7 +48,8 @@ async fn session_without_secrets() {
     let manager = manager.timing(|it| it.between_forced = Duration::ZERO);
     let manager = manager.build().unwrap();
     let mut events = manager.events();
-    let (secrets, shown) = (BTreeMap::new(), format!("{provider:?}"));
+    let secrets = BTreeMap::new();
+    let shown = format!("{provider:?}");
     let mut session = Session {
         fake,
         manager,

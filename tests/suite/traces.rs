@@ -53,7 +53,8 @@ fn calls_are_traced_with_names_numbers_and_codes_and_without_what_they_carry() {
         let account = fake.client().build().unwrap().account(fake.account_id());
         let mut pager = account.consignments(&ConsignmentFilter::default());
         pager.next_page().await.unwrap();
-        let (traced, all) = (recorded_by_us(), recorded());
+        let traced = recorded_by_us();
+        let all = recorded();
         for part in TRACED {
             assert!(traced.contains(part), "{part} is not in\n{traced}");
         }

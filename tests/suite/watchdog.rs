@@ -46,7 +46,8 @@ pub(crate) fn watch() {
     thread_local!(static ENDED: Ended = Ended(thread::current().id()));
     let id = ENDED.with(|ended| ended.0);
     let test = thread::current().name().unwrap_or("a thread").to_owned();
-    let (at, since) = (Location::caller(), Instant::now());
+    let at = Location::caller();
+    let since = Instant::now();
     tests(|tests| tests.insert(id, Watched { test, at, since }));
 }
 

@@ -39,7 +39,8 @@ where
     });
     let reply: GraphQlResponse<Consignments<T>> = client.post(body).await;
     let page = reply.data.unwrap().consignments.unwrap();
-    let (count, info) = (page.edges.unwrap().len(), page.page_info);
+    let count = page.edges.unwrap().len();
+    let info = page.page_info;
     (count, info.end_cursor.filter(|_| info.has_next_page))
 }
 

@@ -58,7 +58,8 @@ fn look_ahead() {
 
 fn gzip(rounds: usize) {
     let pages = Pages::new(200, varied);
-    let (plain, compressed) = (pages.page(0), compress(&pages.page(0)));
+    let plain = pages.page(0);
+    let compressed = compress(&pages.page(0));
     let page = format!(
         "page of {PAGE_SIZE}, {:.0} KB, {:.0} KB with gzip",
         plain.len() as f64 / 1e3,

@@ -47,7 +47,8 @@ fn accept(folder: &Folder, rounds: usize) {
     let mut insert = connection.prepare(insert).unwrap();
     let outbox = outbox(&folder.file("accept.db"));
     let runtime = Threads::One.runtime();
-    let (mut commits, mut saves) = (Vec::new(), Vec::new());
+    let mut commits = Vec::new();
+    let mut saves = Vec::new();
     for input in declarations(60 * rounds) {
         let text = serde_json::to_string(&input).unwrap();
         let begun = Instant::now();

@@ -35,7 +35,8 @@ pub fn read<T: DeserializeOwned>(text: &[u8]) -> Page {
         .unwrap()
         .data
         .consignments;
-    let (count, info) = (page.edges.len(), page.page_info);
+    let count = page.edges.len();
+    let info = page.page_info;
     (count, info.end_cursor.filter(|_| info.has_next_page))
 }
 
@@ -158,7 +159,8 @@ impl Pages {
     }
 
     pub fn page(&self, number: usize) -> Vec<u8> {
-        let (total, more) = (self.count * PAGE_SIZE, number + 1 < self.count);
+        let total = self.count * PAGE_SIZE;
+        let more = number + 1 < self.count;
         let head = format!(
             r#"{{"data":{{"consignments":{{"totalCount":{total},"pageInfo":{{"hasNextPage":{more},"endCursor":"{}"}},"edges":["#,
             number + 1,

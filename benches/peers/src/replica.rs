@@ -64,7 +64,8 @@ pub fn run(task: &str, url: &str, file: &str) {
         return runtime.block_on(drain(&replica));
     }
     let report = runtime.block_on(replica.sync()).unwrap();
-    let (seconds, requests) = (begun.elapsed().as_secs_f64(), report.requests);
+    let seconds = begun.elapsed().as_secs_f64();
+    let requests = report.requests;
     let is_incremental = u8::from(report.mode == SyncMode::Incremental);
     println!("{seconds} {} {requests} {is_incremental}", grown());
 }
@@ -72,7 +73,9 @@ pub fn run(task: &str, url: &str, file: &str) {
 /// Reads all changes, then acknowledges them at once.
 async fn drain(replica: &Replica) {
     let mut feed = replica.changes("bench");
-    let (begun, mut count, mut last) = (Instant::now(), 0, None);
+    let begun = Instant::now();
+    let mut count = 0;
+    let mut last = None;
     while let Some(change) = feed.next().await.unwrap() {
         count += 1;
         last = Some(change);

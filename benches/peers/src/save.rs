@@ -79,7 +79,8 @@ where
     run.timed_after(client, |client| {
         let client = Arc::clone(held.insert(Arc::new(client)));
         side_by_side(lanes.into_iter().map(move |inputs| {
-            let (client, one) = (Arc::clone(&client), one.clone());
+            let client = Arc::clone(&client);
+            let one = one.clone();
             async move {
                 let mut saved = 0;
                 for input in inputs {

@@ -18,7 +18,8 @@ const RUNS: usize = 3;
 const WITH_TLS: &str = "table-with-tls";
 
 pub fn run(options: &[&str]) -> ExitCode {
-    let (is_quick, is_check) = (options.contains(&"--quick"), options.contains(&"--check"));
+    let is_quick = options.contains(&"--quick");
+    let is_check = options.contains(&"--check");
     let date = options.windows(2).find(|pair| pair[0] == "--date");
     let known = usize::from(is_quick) + usize::from(is_check) + 2 * usize::from(date.is_some());
     if known != options.len() {
@@ -36,7 +37,8 @@ pub fn run(options: &[&str]) -> ExitCode {
         write("src/guide/performance.md", &all);
     }
     let missed: Vec<_> = rows.iter().filter(|row| !row.is_met()).collect();
-    let (some, all) = (missed.len(), rows.len());
+    let some = missed.len();
+    let all = rows.len();
     println!("{some} of {all} figures miss their goals");
     missed.iter().for_each(|row| println!("{row}"));
     ExitCode::from(u8::from(is_check && !missed.is_empty()))

@@ -94,7 +94,8 @@ pub async fn one_by_one<C, F: Future<Output = Page>>(
     page: impl Fn(Arc<C>, Option<String>) -> F,
 ) -> usize {
     let client = Arc::new(client);
-    let (mut records, mut after) = (0, None);
+    let mut records = 0;
+    let mut after = None;
     loop {
         let (count, next) = page(Arc::clone(&client), after).await;
         records += count;

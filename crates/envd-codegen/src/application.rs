@@ -1,4 +1,4 @@
-//! The file of an application: its operations, and the types that the SDK does not have.
+//! Writes the file of an application: its operations, and the types that the SDK does not have.
 
 use crate::ir::{Operation, Program};
 use crate::names;
@@ -12,7 +12,7 @@ const STYLE: Style = Style {
     shared: "",
 };
 
-/// An application need not use all that is written.
+/// An application may leave parts of the code unused.
 const ALLOW: &str = "#[allow(clippy::pedantic, clippy::upper_case_acronyms, dead_code, deprecated, non_camel_case_types, unreachable_pub)]\n";
 
 pub(crate) fn file(program: &Program) -> String {

@@ -1,4 +1,4 @@
-//! What rustdoc says of an element: its description in the schema, and the source that the description ends with.
+//! The documentation of an element: its description in the schema, and the source at the end of that description.
 
 use apollo_compiler::ast::DirectiveList;
 
@@ -15,14 +15,14 @@ pub fn split(description: &str) -> Option<(&str, &str)> {
     (source == "assumed" || starts && source.ends_with(')')).then_some((text, source))
 }
 
-/// The names in a source of public material.
+/// The names in a source that cites public material.
 pub fn public_names(source: &str) -> impl Iterator<Item = &str> {
     let names = source.strip_prefix("public (");
     let names = names.and_then(|names| names.strip_suffix(')'));
     names.into_iter().flat_map(|names| names.split(", "))
 }
 
-/// The description of an element; with its source if it is of the schema of the SDK. Another schema names no sources.
+/// The lines of a description, with its source if the element is in the schema of the SDK. Other schemas name no sources.
 pub(crate) fn lines(description: Option<&str>, coordinate: &str, is_sdk: bool) -> Vec<String> {
     let description = description.unwrap_or_default();
     let source = split(description).filter(|_| is_sdk);
@@ -37,7 +37,7 @@ pub(crate) fn lines(description: Option<&str>, coordinate: &str, is_sdk: bool) -
     lines
 }
 
-/// `#[deprecated]` with the reason of the schema.
+/// The attribute `#[deprecated]`, with the reason in the schema.
 pub(crate) fn deprecated(directives: &DirectiveList) -> String {
     let Some(directive) = directives.get("deprecated") else {
         return String::new();
@@ -50,15 +50,15 @@ pub(crate) fn deprecated(directives: &DirectiveList) -> String {
     }
 }
 
-/// A text on one line, without control characters, with one blank between words.
+/// Puts a text on one line, without control characters and with one blank between words.
 fn words_of(text: &str) -> String {
     let words = text.split(|letter: char| letter.is_whitespace() || rust::is_control(letter));
     let words = words.filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// A line as text: no links, no markup, no programs that rustdoc would run. So there is one blank between words: after the mark of a
-/// list or a quotation, five begin a program.
+/// Escapes a line so that rustdoc shows it as plain text, without links, markup or code that would run as a test. Words have one
+/// blank between them, because five blanks after the mark of a list or a quotation begin a code block.
 fn plain(line: &str) -> String {
     let mut text = String::new();
     for letter in words_of(line).chars() {

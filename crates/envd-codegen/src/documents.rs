@@ -1,4 +1,4 @@
-//! The documents: their fragments are put in place of each spread, and they are validated without them.
+//! Parses the documents, replaces each fragment spread by its fields, and validates the result.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use apollo_compiler::{ExecutableDocument, Name, Node, Schema, name};
 
 use crate::problem::{self, Error, Problem, at, found, instead};
 
-/// How many fields the documents select at most, with those of their fragments.
+/// The maximum number of fields that the documents select, including those of their fragments.
 const MOST_FIELDS: usize = 100_000;
 
-/// How many levels a document has at most, with those of fragments inside fragments. rustc follows a type through 128 levels, and
-/// a record takes two of them.
+/// The maximum number of levels of a document, including nested fragments. rustc follows a type through 128 levels, and a record
+/// takes two of them.
 const MOST_LEVELS: usize = 64;
 
 pub(crate) const EMPTY: &str = "the file is empty";
 
-/// What apollo-compiler says of a field of a record without a selection, and of another one with it. It does not name the field.
+/// Messages of apollo-compiler for a record field without a selection, and for another field with one. They do not name the field.
 const OF_NO_FIELD: [&str; 3] = [
     "must have a subselection set",
     "field selection of scalar type",
@@ -36,7 +36,7 @@ pub(crate) struct Documents<'a> {
     pub(crate) schema: &'a Valid<Schema>,
     pub(crate) sources: SourceMap,
     pub(crate) fragments: BTreeMap<Name, Fragment>,
-    /// The fragments that are selected of fields, alone, by the places of the fields.
+    /// For each field whose selection is a single fragment spread: the fragment, by the location of the field.
     pub(crate) spreads: HashMap<SourceSpan, Name>,
     operations: Vec<Node<OperationDefinition>>,
     problems: Vec<Problem>,
@@ -60,7 +60,7 @@ impl<'a> Documents<'a> {
         }
     }
 
-    /// Takes in the definitions of a file.
+    /// Adds the definitions of a file.
     pub(crate) fn add(&mut self, (file, text): (&str, &str), is_sdk: bool) {
         if is_blank(text) {
             let (file, message) = (file.to_owned(), EMPTY.to_owned());
@@ -102,9 +102,9 @@ impl<'a> Documents<'a> {
         self.problems.push(problem);
     }
 
-    /// The operations, without fragments.
+    /// Validates the operations, with all fragments expanded.
     ///
-    /// Each is validated alone, so that what is wrong with one hides nothing of another.
+    /// Each operation is validated alone, so that an error in one does not hide errors in others.
     pub(crate) fn validate(&mut self) -> Result<Vec<Valid<ExecutableDocument>>, Error> {
         let mut valid = Vec::new();
         for mut operation in std::mem::take(&mut self.operations) {
@@ -143,7 +143,8 @@ impl<'a> Documents<'a> {
         Error::unless_empty(problems, valid)
     }
 
-    /// The fragments of an application that no operation uses: what is wrong with them would come out with the first use.
+    /// Validates the fragments of an application that no operation uses. Otherwise their errors would appear only with the first
+    /// use.
     fn validate_unused(&mut self) {
         let fragments = self.fragments.values();
         let fragments =
@@ -161,7 +162,7 @@ impl<'a> Documents<'a> {
         }
     }
 
-    /// A document of one definition, if it is valid.
+    /// Validates a document with one definition.
     fn validated(&mut self, definition: Definition) -> Option<Valid<ExecutableDocument>> {
         let mut document = ast::Document::new();
         document.sources = self.sources.clone();
@@ -181,7 +182,7 @@ impl<'a> Documents<'a> {
         expanded
     }
 
-    /// Puts the fields of fragments in place of their spreads, in a selection of this type; `None` if that is not known, which
+    /// Replaces fragment spreads by their fields, in a selection on the type `of`; `None` if the type is unknown, which
     /// apollo-compiler reports.
     fn expand(
         &mut self,
@@ -251,7 +252,8 @@ impl<'a> Documents<'a> {
                         self.problem(name.location(), "this fragment contains itself");
                         continue;
                     }
-                    // A service may have other names for its object types: then a fragment of the SDK fits any of them.
+                    // The object types of a service may have other names, so a fragment of the SDK fits any type if its own type is
+                    // unknown.
                     let on = Some(&definition.type_condition);
                     let on = on.filter(|on| !is_sdk || self.schema.types.contains_key(*on));
                     if let Some(misfit) = self.misfit(on, of) {
@@ -266,7 +268,7 @@ impl<'a> Documents<'a> {
         }
     }
 
-    /// The type of what is selected of a field, and a problem where that is missing or must not be.
+    /// The type that a field selects from. Reports a selection that is missing, or that must not exist.
     fn inner_type(
         &mut self,
         of: Option<&Name>,
@@ -308,10 +310,10 @@ impl<'a> Documents<'a> {
         Some(name)
     }
 
-    /// Why a fragment on a type cannot stand in a selection of another one.
+    /// The reason why a fragment on the type `on` cannot be used in a selection on the type `of`.
     fn misfit(&self, on: Option<&Name>, of: Option<&Name>) -> Option<String> {
         let (on, of) = (on?, of?);
-        // Each object that can be here is one of the fragment: then its fields are fields of the selection.
+        // Every object that can occur here has the type of the fragment, so its fields are fields of the selection.
         if on == of || self.schema.is_subtype(on, of) {
             return None;
         }
@@ -330,7 +332,7 @@ impl<'a> Documents<'a> {
         )
     }
 
-    /// What exists in place of the name that is wrong, by the messages of apollo-compiler.
+    /// Finds the existing names to suggest for a wrong one, from the messages of apollo-compiler.
     fn existing(&self, message: &str) -> Option<String> {
         let types = &self.schema.types;
         let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
@@ -371,7 +373,7 @@ impl<'a> Documents<'a> {
     }
 }
 
-/// Whether a file has neither an operation nor anything else.
+/// Whether a file has only blank lines and comments.
 pub(crate) fn is_blank(text: &str) -> bool {
     let text = text.trim_start_matches('\u{feff}');
     let mut lines = text.split(['\n', '\r']);
@@ -381,7 +383,7 @@ pub(crate) fn is_blank(text: &str) -> bool {
     })
 }
 
-/// The fragment that is selected alone.
+/// The fragment, if the selection is a single fragment spread.
 fn alone(selections: &[Selection]) -> Option<Name> {
     match selections {
         [Selection::FragmentSpread(spread)] => Some(spread.fragment_name.clone()),

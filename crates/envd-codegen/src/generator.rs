@@ -1,4 +1,4 @@
-//! Files in, a file out.
+//! Reads documents and a schema from files, and writes the code to a file.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -32,13 +32,13 @@ const OPERATIONS: (&str, &str) = (
 /// The name of a file, and its text.
 type File = (String, String);
 
-/// How large a file may be: the schema of the SDK has 35 KB, and the largest public ones 5 MB.
+/// The maximum size of a file. The schema of the SDK has 35 KB, and the largest public schemas have 5 MB.
 const LARGEST: u64 = 16 << 20;
 
 /// The file that [`build`] writes into `OUT_DIR`, and `envd_sdk::include_operations!` includes.
 const FILE: &str = "envd_operations.rs";
 
-/// Documents, the schema that they are for, and how its scalars are read.
+/// Settings of the generator: the documents, their schema, and the types of its scalars.
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct Generator {
@@ -49,36 +49,37 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// Adds documents: files, and of a folder those that end with `.graphql`.
+    /// Adds documents: files, or folders with files that end with `.graphql`.
     pub fn documents(mut self, paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
         self.documents.extend(paths.into_iter().map(Into::into));
         self
     }
 
-    /// The schema in this file, in place of that of the SDK: as the service shows it. A file that defines no `Query` extends that of
-    /// the SDK (`extend type Mutation { .. }`).
+    /// Uses the schema in this file, as published by the service, instead of that of the SDK.
+    ///
+    /// A file that defines no `Query` extends the schema of the SDK (`extend type Mutation { .. }`).
     pub fn schema(mut self, file: impl Into<PathBuf>) -> Self {
         self.schema = Some(file.into());
         self
     }
 
-    /// The type in Rust for a scalar of the schema, by its path. It needs `Clone`, `Debug`, `PartialEq` and the traits of serde.
+    /// Sets the path of the Rust type for a scalar; the type needs `Clone`, `Debug`, `PartialEq` and the traits of serde.
     pub fn scalar(mut self, graphql: impl Into<String>, rust: impl Into<String>) -> Self {
         self.scalars.insert(graphql.into(), rust.into());
         self
     }
 
-    /// Takes the operations of the SDK as well, to hold them against the schema of a service.
+    /// Adds the operations of the SDK, to check them against the schema of a service.
     pub fn sdk_operations(mut self) -> Self {
         self.with_sdk_operations = true;
         self
     }
 
-    /// The Rust code.
+    /// Generates the Rust code.
     ///
     /// # Errors
     ///
-    /// All that is wrong with the documents under the schema, each with its file, line and column.
+    /// All problems of the documents under the schema, each with its file, line and column.
     pub fn generate(&self) -> Result<String, Error> {
         let schema = self.schema.as_deref().map(read).transpose()?;
         let mut documents = Vec::new();
@@ -96,7 +97,7 @@ impl Generator {
         schema: Option<&File>,
         documents: &[File],
     ) -> Result<String, Error> {
-        // Parsed once: its descriptions, which name their sources, are known by their place in this file.
+        // Parse it only once: descriptions in this file, which name their sources, are recognized by their location.
         let sdk_file = sdk_schema()?;
         let sdk = built(Schema::builder().add_ast(&sdk_file))?;
         let schema = schema.map(|(file, text)| parse_given(file, text, &sdk_file));
@@ -113,11 +114,11 @@ impl Generator {
         Ok(application::file(&program))
     }
 
-    /// Writes the code into a file, which is left alone if it has that text already.
+    /// Writes the code into a file, unless the file already has exactly this text.
     ///
     /// # Errors
     ///
-    /// As [`generate`](Self::generate), and those of writing.
+    /// As [`generate`](Self::generate), and errors of the file system.
     pub fn write(&self, file: impl AsRef<Path>) -> Result<(), Error> {
         let (file, text) = (file.as_ref(), self.generate()?);
         let is_as_long = |old: fs::Metadata| old.is_file() && old.len() == text.len() as u64;
@@ -130,7 +131,7 @@ impl Generator {
 
     /// Writes the code for `envd_sdk::include_operations!`, in a build script.
     ///
-    /// Cargo runs the script again when a document or the schema changes, and shows what is wrong with them.
+    /// Cargo runs the script again when a document or the schema changes, and shows all problems.
     pub fn build(&self) {
         for path in self.documents.iter().chain(&self.schema) {
             println!("cargo::rerun-if-changed={}", path.display());
@@ -146,18 +147,18 @@ impl Generator {
     }
 }
 
-/// In a build script: writes typed operations for documents against the schema of the SDK, for `envd_sdk::include_operations!`.
+/// Writes typed operations for documents against the schema of the SDK, for `envd_sdk::include_operations!` in a build script.
 ///
 /// See [`Generator`] for another schema.
 pub fn build(documents: impl IntoIterator<Item = impl Into<PathBuf>>) {
     Generator::default().documents(documents).build();
 }
 
-/// The operations and all types of the SDK itself.
+/// Returns the operations and all types of the SDK itself.
 ///
 /// # Errors
 ///
-/// All that is wrong with `graphql/`.
+/// All problems of the files in `graphql/`.
 pub fn sdk() -> Result<Program, Error> {
     let schema = sdk_schema()?;
     let schema = built(Schema::builder().add_ast(&schema))?;
@@ -167,7 +168,7 @@ pub fn sdk() -> Result<Program, Error> {
     resolve(documents, &schema, &BTreeMap::new())
 }
 
-/// The document, or the documents of a folder.
+/// The files of a path: the document itself, or the documents of a folder.
 fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -179,7 +180,7 @@ fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(inside)
 }
 
-/// A file with its name. A device or a pipe, also behind a link, may have no end.
+/// Reads a file. Devices and pipes, also behind a link, are refused, since reading them may never end.
 fn read(path: &Path) -> Result<File, Error> {
     let failed = |error| Error::of_file(path, error);
     let file = fs::File::open(path).map_err(failed)?;
@@ -212,7 +213,7 @@ fn parse(file: &str, text: &str) -> Result<Document, Error> {
     parsed.map_err(|errors| Error::new(found(&errors.errors)))
 }
 
-/// The schema of a service, or that of the SDK with an extension.
+/// Parses the schema of a service, or an extension of that of the SDK.
 fn parse_given(file: &str, text: &str, sdk_file: &Document) -> Result<Valid<Schema>, Error> {
     if is_blank(text) {
         return Err(Error::of_file(Path::new(file), EMPTY));

@@ -1,22 +1,22 @@
-//! What the code is written from: operations, records, inputs and enums, resolved against a schema.
+//! The intermediate representation: operations, records, inputs and enums, resolved against a schema.
 
 use crate::names;
 
-/// Everything that a program needs, resolved.
+/// All resolved items of a program.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Program {
-    /// In the order of the documents.
+    /// The operations, in the order of the documents.
     pub operations: Vec<Operation>,
-    /// Those of the fragments, by their names.
+    /// The records of fragments, by name.
     pub records: Vec<Struct>,
-    /// Those that are not of the SDK, by their names in Rust.
+    /// Inputs that the SDK does not have, by Rust name.
     pub inputs: Vec<Struct>,
-    /// Those that are not of the SDK, in the order of the schema.
+    /// Enums that the SDK does not have, in the order of the schema.
     pub enums: Vec<OpenEnum>,
 }
 
-/// An operation, and what only it needs.
+/// An operation with its variables, reply and records.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Operation {
@@ -24,8 +24,8 @@ pub struct Operation {
     pub name: String,
     /// `query` or `mutation`.
     pub kind: &'static str,
-    /// The document that is sent, on one line. It has no fragments: they name object types, and the names of the live schema
-    /// are not published.
+    /// The document to send, on one line. It contains no fragments: they would name object types, and the type names of the live
+    /// schema are not published.
     pub sent: String,
     /// The variables, each with the text of its argument.
     pub variables: Struct,
@@ -35,7 +35,7 @@ pub struct Operation {
     pub records: Vec<Struct>,
 }
 
-/// A struct: of a selection, or an input.
+/// The struct of a selection or of an input.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Struct {
@@ -43,13 +43,13 @@ pub struct Struct {
     pub name: String,
     /// The type in GraphQL.
     pub graphql: String,
-    /// What rustdoc says of it, in lines.
+    /// The lines of its documentation.
     pub docs: Vec<String>,
     /// The fields in the order of the document, or of the schema.
     pub fields: Vec<Field>,
-    /// The generic type of the SDK that a selection of these fields is read into, in place of a struct.
+    /// The generic type of the SDK for a selection of these fields, instead of a struct.
     pub generic: Option<&'static str>,
-    /// Not if a value is required of a type without one, as an enum is.
+    /// Whether it has a default: not if a required value has a type without one, such as an enum.
     pub(crate) has_default: bool,
 }
 
@@ -59,29 +59,29 @@ pub struct Struct {
 pub struct Field {
     /// `Type.field`, or `Type.field(argument:)` of a variable.
     pub coordinate: String,
-    /// The name in JSON: the alias where there is one.
+    /// The name in JSON; the alias, if there is one.
     pub wire: String,
     /// The name in Rust.
     pub rust: String,
-    /// What rustdoc says of it, in lines.
+    /// The lines of its documentation.
     pub docs: Vec<String>,
-    /// Further attributes, such as words for the search of rustdoc.
+    /// Further attributes, such as aliases for the search in rustdoc.
     pub attributes: String,
     /// The type in GraphQL.
     pub graphql: String,
     /// The type inside all lists and options.
     pub leaf: Leaf,
-    /// How many lists are around it.
+    /// The number of lists around it.
     pub lists: usize,
     /// Whether a value must be sent.
     pub required: bool,
     /// Whether its type has a default.
     pub(crate) has_default: bool,
-    /// The function of `model::lenient` that reads it, where its type alone does not say so.
+    /// The function of `model::lenient` that deserializes it, if the type alone does not determine it.
     pub(crate) reader: Option<&'static str>,
     /// Whether an input contains itself here.
     pub boxed: bool,
-    /// The fragment that is selected of it, alone.
+    /// The fragment, if its selection is a single fragment spread.
     pub spread: Option<String>,
 }
 
@@ -98,7 +98,7 @@ pub struct Leaf {
 }
 
 impl Program {
-    /// The records of fragments that are not read into a generic type.
+    /// The records of fragments, except those that become a generic type.
     pub fn structs(&self) -> impl Iterator<Item = &Struct> {
         self.records
             .iter()
@@ -127,24 +127,24 @@ impl Leaf {
 /// Where a type is declared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// In Rust itself, or where the mapping of a scalar says.
+    /// In Rust itself, or at the path in the mapping of a scalar.
     Rust,
     /// In `envd_sdk::model`.
     Sdk,
-    /// In the code that is written, for all operations.
+    /// In the generated code, for all operations.
     Shared,
     /// In the module of the operation.
     Operation,
 }
 
-/// An enum that keeps values that it does not know.
+/// An enum that preserves unknown values.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct OpenEnum {
     /// The name in Rust.
     pub name: String,
-    /// What rustdoc says of it, in lines.
+    /// The lines of its documentation.
     pub docs: Vec<String>,
-    /// Of each value the variant, the text of the wire, what rustdoc says, and further attributes.
+    /// For each value: the variant, the text in JSON, the lines of documentation, and further attributes.
     pub values: Vec<(String, String, Vec<String>, String)>,
 }

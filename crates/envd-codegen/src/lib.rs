@@ -1,8 +1,8 @@
-//! Typed operations for `envd-sdk` from GraphQL documents of your own, in a build script or by a command.
+//! Typed operations for `envd-sdk` from your own GraphQL documents, in a build script or by a command.
 //!
-//! [`build`] stands in a build script, and `envd_sdk::include_operations!` where the types are to be. [`Generator`] has the settings:
-//! another schema, and types for its scalars. The README of the crate has a whole program, what is written, and what it costs; the
-//! command is `cargo run -p envd-codegen -- --help` in a clone.
+//! Call [`build`] in a build script, and put `envd_sdk::include_operations!` in the module for the types. [`Generator`] has
+//! settings for another schema and for the types of scalars. The README of the crate has a complete program, describes the
+//! generated code, and states the cost. For the command run `cargo run -p envd-codegen -- --help` in a clone.
 //!
 //! ```
 //! use envd_codegen::Generator;
@@ -31,10 +31,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Under a generator of your own
+//! # For your own generator
 //!
-//! [`ir`] is what the code is written from, and [`rust`] writes its parts: the SDK writes its own files with them. Both may change in
-//! minor releases.
+//! [`ir`] is the resolved input of the code, and [`rust`] writes its parts: the SDK writes its own files with them. Both may change
+//! in minor releases.
 
 mod application;
 mod docs;

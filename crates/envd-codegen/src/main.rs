@@ -1,4 +1,4 @@
-//! The command: typed operations from GraphQL documents, into a file that is checked in.
+//! The command: writes typed operations from GraphQL documents into a file to be checked in.
 
 use std::process::ExitCode;
 
@@ -10,10 +10,10 @@ const USAGE: &str = "usage: envd-codegen [--schema FILE] [--scalar NAME=TYPE].. 
 
 Writes typed operations for envd-sdk from GraphQL documents: files, or folders with files that end with .graphql.
 
-  --schema FILE      the schema of the service, in place of that of the SDK
+  --schema FILE      the schema of the service, instead of that of the SDK
   --scalar N=TYPE    the type in Rust for a scalar, such as Money=String
-  --sdk-operations   the operations of the SDK as well
-  --out FILE         where the code goes";
+  --sdk-operations   check the operations of the SDK as well
+  --out FILE         the file to write";
 
 fn main() -> ExitCode {
     match run() {

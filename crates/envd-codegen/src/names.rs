@@ -1,8 +1,8 @@
-//! What a schema does not state: Rust names, and the types of the SDK that stand for its parts.
+//! Decisions that a schema does not state: Rust names, and the types of the SDK for parts of the schema.
 
 use heck::ToSnakeCase;
 
-/// A GraphQL type, or a fragment, in Rust.
+/// The Rust name of a GraphQL type or a fragment.
 pub fn type_name(graphql: &str) -> &str {
     match graphql {
         "EFormType" => "FormType",
@@ -17,8 +17,8 @@ pub fn type_name(graphql: &str) -> &str {
     }
 }
 
-/// Texts with a type of their own: the type in Rust, then each `Type.field` and `Type.field(argument:)` that it is for. What begins
-/// with a bracket is an argument of any field.
+/// Texts with their own type: the Rust type, followed by each `Type.field` and `Type.field(argument:)` that has it. An entry that
+/// begins with a bracket is an argument of any field.
 const TEXT_TYPES: &str = "\
     AccountId Account.envdAccountId (envdAccountId:)
     AccountType Account.accountType
@@ -39,15 +39,15 @@ pub(crate) fn text_type(coordinate: &str) -> Option<&'static str> {
     rows.find_map(|mut row| row.next().filter(|_| row.any(is_for)))
 }
 
-/// The function of `model::lenient` that reads a field, where its type alone does not say so. A service may have another type there:
-/// a record or not, in so many lists.
+/// The function of `model::lenient` that deserializes a field, if the type alone does not determine it. Depends on the shape, since
+/// a service may have another type there: a record or not, within this number of lists.
 pub(crate) fn reader(coordinate: &str, is_record: bool, lists: usize) -> Option<&'static str> {
     Some(match (coordinate, is_record, lists) {
         // The specification has a `data` object, public queries do not.
         ("Query.userDetails", true, 0) => "record_or_data",
         // An object in the specification, a list in public queries.
         ("Account.properties", true, 0 | 1) => "one_or_many",
-        // Where they are null, the service does not say which roles there are.
+        // Null means that the service does not say which roles there are.
         ("Account.roles" | "UserDetails.roles", false, 1) => "known_list",
         _ => return None,
     })
@@ -57,7 +57,7 @@ pub(crate) fn reader(coordinate: &str, is_record: bool, lists: usize) -> Option<
 const PERSONAL: &str = " accountLabel auth0Id certificateNumber commentText createdBy email firstName fullName lastName line1 \
     mobilePhone name phone postcode propertyName signature town updatedBy value ";
 
-/// Whether `Debug` hides a field. The name decides, so that fields that the SDK does not know are hidden as well.
+/// Whether `Debug` hides a field. Only the name matters, so that unknown fields with these names are hidden as well.
 pub(crate) fn is_hidden(coordinate: &str) -> bool {
     let name = coordinate.trim_end_matches(":)");
     let name = name.rsplit(['.', '(', '$']).next().unwrap_or(name);
@@ -65,7 +65,7 @@ pub(crate) fn is_hidden(coordinate: &str) -> bool {
         && !matches!(coordinate, "Trigger.value" | "AcceptableAnswer.value")
 }
 
-/// A field in Rust.
+/// The Rust name of a field.
 pub(crate) fn field_name(coordinate: &str, wire: &str) -> String {
     let known = match coordinate {
         "Question.type" => "question_type",
@@ -84,10 +84,10 @@ const TAKEN: &str = " Box Default Err None Option Self Some String Unrecognized 
     loop macro match mod move mut override priv pub ref return self static struct super trait true try type typeof unsafe \
     unsized use virtual where while yield ";
 
-/// What else an item must not be called: names that the macros of the SDK and the derives use without a path.
+/// Further names that an item must not have, since the macros of the SDK and the derives use them without a path.
 const TAKEN_BY_MACROS: &str = " From Ok Result alloc char core envd_sdk f32 i8 i16 i32 i128 isize std str u8 u16 u32 u64 u128 usize ";
 
-/// A name that Rust allows for a field or a variant.
+/// A valid Rust name for a field or a variant.
 pub(crate) fn identifier(name: String) -> String {
     let is_taken = TAKEN.contains(&format!(" {name} "));
     match name.chars().next() {
@@ -97,7 +97,7 @@ pub(crate) fn identifier(name: String) -> String {
     }
 }
 
-/// A name for a struct, an enum or a module.
+/// A valid Rust name for a struct, an enum or a module.
 pub(crate) fn item(name: String) -> String {
     match identifier(name) {
         name if TAKEN_BY_MACROS.contains(&format!(" {name} ")) => name + "_",
@@ -105,14 +105,14 @@ pub(crate) fn item(name: String) -> String {
     }
 }
 
-/// The module of an operation.
+/// The name of the module of an operation.
 pub(crate) fn module(operation: &str) -> String {
     item(operation.to_snake_case())
 }
 
-/// Whether a type can have the name as it is, which the type of an operation must: its name is sent.
+/// Whether a type can have the name unchanged. The type of an operation must, since its name is sent.
 pub(crate) fn is_free(name: &str) -> bool {
-    // They stand in the module of each operation alone.
+    // These are only in the modules of operations.
     let is_in_modules = ["ResponseData", "Unrecognized", "Variables"].contains(&name);
     let is_name = name.starts_with('_') && name != "_";
     is_in_modules || is_name || item(name.to_owned()) == name
@@ -125,7 +125,7 @@ pub(crate) fn camel_case(rust: &str) -> String {
     words.fold(first, |name, word| name + &capitalized(word))
 }
 
-/// A name of which words begin with capital letters already: `addViewer` as `AddViewer`.
+/// Capitalizes a word and keeps its other capitals: `addViewer` becomes `AddViewer`.
 pub(crate) fn capitalized(word: &str) -> String {
     let mut letters = word.chars();
     let first = letters.next().map(|letter| letter.to_ascii_uppercase());

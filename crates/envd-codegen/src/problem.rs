@@ -1,4 +1,4 @@
-//! What is wrong with a schema or a document, and where.
+//! Problems of a schema or a document, with their places.
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -10,22 +10,22 @@ use apollo_compiler::validation::DiagnosticList;
 
 use crate::rust;
 
-/// How many names an error lists.
+/// The maximum number of names in an error.
 const MOST_NAMES: usize = 12;
 
-/// One thing that is wrong: `queries/heads.graphql:5:7: Consignment has no field headz; it has heads, ..`.
+/// One problem: `queries/heads.graphql:5:7: Consignment has no field headz; it has heads, ..`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Problem {
-    /// The file, as it was named.
+    /// The name of the file as given.
     pub file: String,
     /// The line and the column, from 1; `None` if the file could not be read or written.
     pub place: Option<(usize, usize)>,
-    /// What is wrong, and what exists instead.
+    /// The problem, and the existing names.
     pub message: String,
 }
 
-/// Why nothing was written: all that is wrong, in the order of the files. `Debug` is as `Display`, for `main` of a build script.
+/// All problems, in the order of the files; nothing was written. `Debug` equals `Display`, for `main` of a build script.
 pub struct Error {
     problems: Vec<Problem>,
 }
@@ -40,7 +40,7 @@ impl Error {
         Self { problems }
     }
 
-    /// The value, if there are no problems.
+    /// The value, if the list is empty.
     pub(crate) fn unless_empty<T>(problems: Vec<Problem>, value: T) -> Result<T, Self> {
         if problems.is_empty() {
             Ok(value)
@@ -57,7 +57,7 @@ impl Error {
         }])
     }
 
-    /// All that is wrong.
+    /// All problems.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
@@ -88,7 +88,7 @@ impl fmt::Debug for Error {
 
 impl std::error::Error for Error {}
 
-/// A schema or a document is quoted in messages, which go to a terminal and, a line each, to cargo.
+/// Escapes control characters. Messages quote schemas and documents, and go to a terminal and, line by line, to cargo.
 fn printable(message: &str) -> String {
     let mut printable = String::new();
     for letter in message.chars() {
@@ -101,14 +101,14 @@ fn printable(message: &str) -> String {
     printable
 }
 
-/// A place of the sources: file, line and column.
+/// Formats a location of the sources as file, line and column.
 pub(crate) fn place(sources: &SourceMap, span: Option<SourceSpan>) -> String {
     let problem = at(sources, span, String::new());
     let (line, column) = problem.place.unwrap_or_default();
     format!("{}:{line}:{column}", problem.file)
 }
 
-/// A problem at a place of the sources.
+/// A problem at a location of the sources.
 pub(crate) fn at(sources: &SourceMap, span: Option<SourceSpan>, message: String) -> Problem {
     let file = span.and_then(|span| sources.get(&span.file_id()));
     let file = file.map(|file| file.path().display().to_string());
@@ -120,14 +120,14 @@ pub(crate) fn at(sources: &SourceMap, span: Option<SourceSpan>, message: String)
     }
 }
 
-/// What apollo-compiler found.
+/// Converts the errors of apollo-compiler.
 pub(crate) fn found(errors: &DiagnosticList) -> Vec<Problem> {
     let problems = errors.iter();
     let problems = problems.map(|one| at(one.sources, one.error.location(), one.error.to_string()));
     problems.collect()
 }
 
-/// The names that exist: those that begin as the wrong one does first.
+/// Formats the existing names, with those most similar to the wrong one first.
 pub(crate) fn instead<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> String {
     let common = |name: &str| {
         let pairs = wrong.bytes().zip(name.bytes());

@@ -1,4 +1,4 @@
-//! From documents and a schema to a [`Program`].
+//! Resolves documents and a schema into a [`Program`].
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -17,12 +17,12 @@ use crate::problem::{Error, Problem, at};
 use crate::scope::Scope;
 use crate::{docs, names};
 
-/// A selected field: a response name, once.
+/// A selected field; each response name occurs once.
 struct Selected<'d> {
     field: &'d Node<executable::Field>,
     coordinate: String,
     selections: Vec<Selected<'d>>,
-    /// The fragment that is selected of it, alone.
+    /// The fragment, if its selection is a single fragment spread.
     spread: Option<&'d Name>,
 }
 
@@ -32,21 +32,21 @@ struct Resolver<'a> {
     scalars: &'a BTreeMap<String, String>,
     documents: &'a Documents<'a>,
     problems: Vec<Problem>,
-    /// The items beside the operations, with their types and modules.
+    /// The items at the level of the operations, including their types and modules.
     scope: Scope,
-    /// The records of fragments, and those inside them, by their names.
+    /// The records of fragments and of selections inside them, by name.
     records: BTreeMap<String, Struct>,
     fragments: BTreeSet<Name>,
-    /// Inputs and enums that are not of the SDK.
+    /// Inputs and enums that the SDK does not have.
     own: IndexSet<Name>,
-    /// Of each variable the argument that it is first passed for, with its coordinate.
+    /// For each variable, the argument to which it is first passed, with its coordinate.
     arguments: HashMap<Name, (String, &'a Node<InputValueDefinition>)>,
 }
 
-/// How many lists are in each other at most: rustc follows a type through 128 levels, of which a list takes several.
+/// The maximum depth of nested lists: rustc follows a type through 128 levels, and a list takes several of them.
 const MOST_LISTS: usize = 8;
 
-/// What the schema says of an element.
+/// The documentation of an element in the schema.
 #[derive(Clone, Copy, Default)]
 struct Described<'s> {
     description: Option<&'s Node<str>>,
@@ -101,7 +101,7 @@ impl<'a> Resolver<'a> {
         self.problems.push(problem);
     }
 
-    /// Takes a name for an item of the file. The items of the SDK stand in several files.
+    /// Reserves a name for an item of the file. Not for the SDK, whose items are in several files.
     fn declare(&mut self, name: String, what: String, place: Option<SourceSpan>) {
         if !self.is_sdk() {
             let sources = &self.documents.sources;
@@ -110,7 +110,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// The type and the module of an operation. The type cannot have another name: the one that it has is sent.
+    /// Reserves the names of the type and the module of an operation. The type cannot be renamed, since its name is sent.
     fn declare_operation(&mut self, name: &Name, kind: &str) {
         let place = name.location();
         let module = names::module(name);
@@ -168,7 +168,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// The fields of selections of one type, each response name once.
+    /// Merges selections on one type, so that each response name occurs once.
     fn select(&mut self, sets: &[&'a SelectionSet], of: &str) -> Vec<Selected<'a>> {
         let mut fields: IndexMap<&Name, Vec<&'a Node<executable::Field>>> = IndexMap::default();
         for field in sets
@@ -202,7 +202,7 @@ impl<'a> Resolver<'a> {
         selected
     }
 
-    /// Whether a record of the SDK, which reads fields of this type of its schema, can read the selections.
+    /// Whether the record of the SDK for this type can deserialize the selections.
     fn fits(&self, selections: &[Selected<'_>], of: &Name) -> bool {
         let kind = |schema: &Schema, ty: &Type| {
             let name = ty.inner_named_type();
@@ -253,7 +253,7 @@ impl<'a> Resolver<'a> {
         fields
     }
 
-    /// What a selection is read into: a generic type of the SDK, the record of its fragment, or a record of its own.
+    /// The type for a selection: a generic type of the SDK, the record of its fragment, or its own record.
     fn record(
         &mut self,
         selected: &Selected<'a>,
@@ -294,8 +294,8 @@ impl<'a> Resolver<'a> {
         leaf
     }
 
-    /// The record of a fragment, and those inside it, where they are not of the SDK. An application has none for what is read into a
-    /// generic type, or for another type than that of the fragment.
+    /// Adds the record of a fragment and those inside it, unless the SDK has them. An application gets no record if the selection
+    /// becomes a generic type, or if it is on another type than the fragment.
     fn fragment(&mut self, name: &Name, selected: &Selected<'a>, generic: Option<&'static str>) {
         let Fragment { definition, is_sdk } = &self.documents.fragments[name];
         let rust = if *is_sdk {
@@ -312,7 +312,7 @@ impl<'a> Resolver<'a> {
         self.fragments.insert(name.clone());
         let what = format!("the record of the fragment `{name}`");
         self.declare(rust.clone(), what, definition.name.location());
-        // The name of the fragment: of a tree, the record of the outermost level serves all levels.
+        // Named after the fragment: the record of a tree's outermost level serves all levels.
         let mut record = self.declared(rust.clone(), of);
         let path = if *is_sdk {
             names::type_name(name)
@@ -327,7 +327,7 @@ impl<'a> Resolver<'a> {
             .extend(records.map(|record| (record.name.clone(), record)));
     }
 
-    /// The description of an element, with its source if it is of the schema of the SDK.
+    /// The description of an element, with its source if the element is in the schema of the SDK.
     fn docs(&self, description: Option<&Node<str>>, coordinate: &str) -> Vec<String> {
         let file = description.and_then(Node::location);
         let is_sdk = file.is_some_and(|place| self.sdk.sources.contains_key(&place.file_id()));
@@ -346,7 +346,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// A field of a leaf type, or with the type of its record still open.
+    /// A field of a leaf type, or a field whose record is not resolved yet.
     fn field(
         &mut self,
         coordinate: &str,
@@ -413,11 +413,11 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Whether an input or an enum is that of the SDK: with the same fields or values.
+    /// Whether an input or an enum equals that of the SDK: it has the same fields or values.
     fn is_same(&self, name: &Name) -> bool {
-        // It ends: no input of the SDK contains itself.
+        // The recursion ends, since no input of the SDK contains itself.
         match (self.schema.types.get(name), self.sdk.types.get(name)) {
-            // Of the introspection.
+            // Enums of the introspection.
             (Some(ExtendedType::Enum(theirs)), _) if theirs.is_built_in() => false,
             (Some(ExtendedType::Enum(theirs)), Some(ExtendedType::Enum(ours))) => {
                 let (theirs, ours) = (&theirs.values, &ours.values);
@@ -436,7 +436,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// The inputs and enums that are declared beside the operations, with those that they contain.
+    /// Adds the inputs and enums that the code declares itself, including nested ones.
     fn types(&mut self, program: &mut Program) {
         let (schema, mut next) = (self.schema, 0);
         while let Some(name) = self.own.get_index(next).cloned() {
@@ -492,20 +492,20 @@ impl Selected<'_> {
         &self.field.definition.ty
     }
 
-    /// Whether it is the field of one of these names, without another name in the reply.
+    /// Whether the field has one of these names and no alias.
     fn is_one_of(&self, names: &[&str]) -> bool {
         let name = &self.field.name;
         self.field.response_key() == name && names.contains(&name.as_str())
     }
 
-    /// Whether it selects one record, which is not read into a generic type.
+    /// Whether it selects a single record that does not become a generic type.
     fn is_record(&self) -> bool {
         let is_one = !self.selections.is_empty() && !self.ty().is_list();
         is_one && generic(&self.selections).is_none()
     }
 }
 
-/// The generic type of the SDK that these fields are read into, and the field inside it.
+/// The generic type of the SDK for these fields, and the field inside it.
 fn generic<'s, 'd>(selected: &'s [Selected<'d>]) -> Option<(&'static str, &'s Selected<'d>)> {
     let find = |name: &str| selected.iter().find(|one| one.field.name == name);
     let only = |names: &[&str]| selected.iter().all(|one| one.is_one_of(names));
@@ -537,13 +537,13 @@ fn lists(ty: &Type) -> usize {
     }
 }
 
-/// A type of the schema in Rust, if that of the SDK differs or there is none.
+/// The Rust name of a type that the SDK does not have, or has with other contents.
 fn own_name(graphql: &str) -> String {
     let words = names::type_name(graphql).split('_');
     names::item(words.map(names::capitalized).collect())
 }
 
-/// Finds out which inputs and variables have a default: those without a required value of a type that has none.
+/// Determines which inputs and variables have a default: those in which every required value has a default.
 fn set_defaults(program: &mut Program) {
     let mut without = BTreeSet::new();
     loop {
@@ -572,7 +572,7 @@ fn set_default(of: &mut Struct, without: &BTreeSet<String>) {
     of.has_default = required.all(|field| field.has_default);
 }
 
-/// Makes equal names differ.
+/// Appends `_` to repeated names.
 fn distinct<T>(items: &mut [T], name: fn(&mut T) -> &mut String) {
     let mut known = BTreeSet::new();
     for name in items.iter_mut().map(name) {
@@ -582,8 +582,8 @@ fn distinct<T>(items: &mut [T], name: fn(&mut T) -> &mut String) {
     }
 }
 
-/// Boxes the fields by which an input may contain itself: those to inputs that are left when each one is taken away that has none of
-/// the others inside.
+/// Boxes the fields by which an input may contain itself. Inputs without unresolved inner inputs are removed one by one; fields of
+/// the remaining types are boxed.
 fn box_cycles(inputs: &mut [Struct]) {
     let names = inputs.iter().enumerate();
     let places: HashMap<String, usize> = names.map(|(at, one)| (one.name.clone(), at)).collect();

@@ -1,14 +1,14 @@
-//! Rust source of the parts of a [`Program`](crate::ir::Program), in lines of 89 columns where it can be broken.
+//! Writes the parts of a [`Program`](crate::ir::Program) as Rust source, in lines of at most 89 columns where it can be broken.
 
 use crate::ir::{Field, Leaf, OpenEnum, Operation, Origin, Struct};
 use crate::names;
 
-/// How the code names what it uses.
+/// The path prefixes in the code.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
     /// Before the derives of serde.
     pub serde: &'static str,
-    /// How the derives find the crate serde, if not by its name.
+    /// The serde attribute that names its crate, if it is not in scope as `serde`.
     pub serde_crate: &'static str,
     /// Before types of `envd_sdk::model`.
     pub model: &'static str,
@@ -44,7 +44,7 @@ impl Style {
         plain
     }
 
-    /// The type of a field of an input: one that need not be sent has three states.
+    /// The type of a field of an input; an optional field has three states.
     pub fn input_type(&self, field: &Field) -> String {
         let plain = self.plain(field);
         if field.required {
@@ -54,7 +54,7 @@ impl Style {
         }
     }
 
-    /// A record that is read. Every field is optional; a list is empty where there is none.
+    /// A record of a reply: every field is optional, and a missing list is empty.
     pub fn record(&self, record: &Struct) -> String {
         self.structure(record, "", "#[non_exhaustive]\n", |field| {
             let plain = self.plain(field);
@@ -70,7 +70,7 @@ impl Style {
         })
     }
 
-    /// An input, which may lack required fields: the validator reports them.
+    /// An input. Required fields may be missing: the validator reports them.
     pub fn input(&self, input: &Struct, attributes: &str) -> String {
         let setting = if input.has_default { "default" } else { "" };
         self.structure(input, setting, attributes, |field| {
@@ -88,7 +88,7 @@ impl Style {
         })
     }
 
-    /// The variables of an operation. One of a query is sent or not; one of a change may also be null.
+    /// The variables of an operation: those of a query are sent or not, those of a mutation may also be null.
     pub fn variables(&self, operation: &Operation) -> String {
         let variables = &operation.variables;
         let is_change = operation.kind == "mutation";
@@ -115,7 +115,7 @@ impl Style {
         format!("skip_serializing_if = \"{}Maybe::is_absent\"", self.model)
     }
 
-    /// A struct with these settings of serde and attributes, and for each field its settings and its type.
+    /// A struct with attributes and serde settings; `member` returns the serde settings and the type of a field.
     fn structure(
         &self,
         record: &Struct,
@@ -162,7 +162,7 @@ pub fn hides(fields: &[Field]) -> bool {
     fields.iter().any(Field::is_hidden)
 }
 
-/// `Debug` without the fields that it hides, where there are any.
+/// An implementation of `Debug` without the hidden fields, if there are any.
 pub(crate) fn debug(Struct { name, fields, .. }: &Struct) -> String {
     if !hides(fields) {
         return String::new();
@@ -177,7 +177,7 @@ pub(crate) fn debug(Struct { name, fields, .. }: &Struct) -> String {
     )
 }
 
-/// An enum that keeps values that it does not know, by a macro of the SDK.
+/// An enum that preserves unknown values, through a macro of the SDK.
 pub fn open_enum(one: &OpenEnum, called: &str, attributes: &str) -> String {
     let values = one.values.iter();
     let values = values.map(|(variant, wire, docs, attributes)| {
@@ -206,8 +206,10 @@ pub fn indent(text: &str) -> String {
     lines.collect()
 }
 
-/// Doc comments: the only place that writes comments. What ends a line begins a comment of its own, and there are no other control
-/// characters: rustc refuses some of them, and after others a reader sees another text than rustc.
+/// Writes doc comments; no other code writes comments.
+///
+/// Every line end starts a new comment line. Other control characters are removed: rustc refuses some of them, and with others a
+/// reader sees a different text than rustc.
 pub fn comment(lines: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let mut comments = String::new();
     for line in lines {
@@ -220,7 +222,7 @@ pub fn comment(lines: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     comments
 }
 
-/// The lines of a text, by every character that ends a line anywhere; an empty text is one line.
+/// Splits a text at every character that anything treats as a line end; an empty text is one line.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = &str> {
     let text = text.strip_suffix('\n').unwrap_or(text);
     text.split([
@@ -228,7 +230,7 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = &str> {
     ])
 }
 
-/// Control characters, ends of lines and marks of direction.
+/// Control characters, line ends and direction marks.
 pub(crate) fn is_control(letter: char) -> bool {
     let is_direction = |letter| matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     letter.is_control() || is_direction(letter)

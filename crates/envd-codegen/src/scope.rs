@@ -1,4 +1,4 @@
-//! The names of the items that stand beside each other in the code: types and modules, which share them.
+//! The names of the items in one module: types and modules share one namespace.
 
 use std::collections::BTreeMap;
 
@@ -6,20 +6,20 @@ use apollo_compiler::parser::{SourceMap, SourceSpan};
 
 use crate::problem::{Problem, at, place};
 
-/// What a name stands for, and where that comes from.
+/// The item with a name, and its location in the sources.
 struct Item {
     what: String,
     place: Option<SourceSpan>,
 }
 
-/// All names of the file, each once. It is filled before a line is written.
+/// All names of the file. It is filled before any code is written.
 #[derive(Default)]
 pub(crate) struct Scope {
     items: BTreeMap<String, Item>,
 }
 
 impl Scope {
-    /// Takes a name for an item; a problem with both places where another item has it.
+    /// Reserves a name for an item; if another item has it, the problem states both places.
     pub(crate) fn declare(
         &mut self,
         name: String,

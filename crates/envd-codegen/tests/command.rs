@@ -34,7 +34,7 @@ fn the_command_writes_the_file_or_says_what_is_wrong_and_where() {
     );
     assert_eq!(fs::read_to_string(&out).unwrap(), written, "it stays");
 
-    // What has no end is not read, also behind a link.
+    // Endless files are not read, not even behind a link.
     #[cfg(unix)]
     for device in ["/dev/zero", "/dev/null"] {
         let link = folder.join("endless.graphql");

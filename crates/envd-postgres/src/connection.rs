@@ -1,5 +1,6 @@
-//! Connections to the database, and their failures as errors of stores.
+//! Connections to the database, and the mapping of their failures to errors of stores.
 
+use std::fmt;
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -19,8 +20,8 @@ const MOST_CONNECTIONS: usize = 262_143;
 
 const TIME_OUT: Duration = Duration::from_secs(5);
 
-/// A connection that goes back to the pool only by [`give_back`](Self::give_back), and is closed otherwise: after an error or
-/// a cancelled call a transaction may be open, or replies may be on the way.
+/// A connection that returns to the pool only through [`give_back`](Self::give_back), and is closed otherwise: after an error or a
+/// cancelled call, a transaction may be open or replies may be outstanding.
 pub(crate) struct PooledConnection(Option<Object>);
 
 impl PooledConnection {
@@ -47,25 +48,56 @@ impl Drop for PooledConnection {
     }
 }
 
-/// A pool of at most `size` connections to a database on this machine, over the loopback address or a Unix socket.
-///
-/// For tests, and for a database beside the application. Elsewhere the connection needs TLS: make the pool with
-/// [`deadpool_postgres`] and the connector of your choice, such as that of `tokio-postgres-rustls`.
+/// Connections to a database, for both stores. Cheap to clone; clones share the connections.
 ///
 /// ```
-/// use envd_postgres::loopback_pool;
+/// use envd_postgres::PostgresPool;
 ///
-/// let pool = loopback_pool("postgres://app:password@127.0.0.1/app", 16)?;
-/// assert!(loopback_pool("postgres://app:password@db.example.com/app", 16).is_err());
+/// let pool = PostgresPool::from_url("postgres://app:password@127.0.0.1/app", 16)?;
+/// assert!(PostgresPool::from_url("postgres://app:password@db.example.com/app", 16).is_err());
 /// # let _ = pool;
 /// # Ok::<(), envd_sdk::auth::StoreError>(())
 /// ```
-///
-/// # Errors
-///
-/// [`Insecure`](envd_sdk::auth::StoreErrorKind::Insecure) when the database is on another machine.
-pub fn loopback_pool(url: &str, size: usize) -> Result<Pool, StoreError> {
-    // The reason is left out: it may repeat a part of the text, and there is a password in it.
+#[derive(Clone)]
+pub struct PostgresPool(pub(crate) Pool);
+
+impl PostgresPool {
+    /// At most `size` connections to a database on this machine, over the loopback address or a Unix socket.
+    ///
+    /// For tests, and for a database on the machine of the application. A connection to another machine needs TLS: build the pool
+    /// with `deadpool_postgres` and a connector of your choice, such as that of `tokio-postgres-rustls`, and pass it to `from_pool`,
+    /// with the feature `deadpool_postgres014`.
+    ///
+    /// # Errors
+    ///
+    /// [`Insecure`](envd_sdk::auth::StoreErrorKind::Insecure) when the database is on another machine.
+    pub fn from_url(url: &str, size: usize) -> Result<Self, StoreError> {
+        local_pool(url, size).map(Self)
+    }
+}
+
+#[cfg(feature = "deadpool_postgres014")]
+impl PostgresPool {
+    /// A pool of your own, such as one whose connections use TLS.
+    pub fn from_pool(pool: Pool) -> Self {
+        Self(pool)
+    }
+
+    /// The pool, for queries of your own over the same connections.
+    pub fn pool(&self) -> &Pool {
+        &self.0
+    }
+}
+
+// Without the settings of the pool, which hold the password.
+impl fmt::Debug for PostgresPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresPool").finish_non_exhaustive()
+    }
+}
+
+fn local_pool(url: &str, size: usize) -> Result<Pool, StoreError> {
+    // Drop the reason: it may repeat a part of the text, which contains a password.
     let mut config: Config = url.parse().map_err(|_| {
         StoreError::new(
             Kind::Other,
@@ -82,7 +114,7 @@ pub fn loopback_pool(url: &str, size: usize) -> Result<Pool, StoreError> {
         let message = "the database is on another machine; pass a pool whose connections use TLS";
         return Err(StoreError::new(Kind::Insecure, message));
     }
-    // No server has more; the pool makes room for all of them at once.
+    // No server allows more, and the pool allocates space for all of them at once.
     let size = size.min(MOST_CONNECTIONS);
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(TIME_OUT);
@@ -106,7 +138,7 @@ fn is_near(host: &Host) -> bool {
     }
 }
 
-/// A failure, and over which connection another attempt may succeed.
+/// A failure, and the connection over which a retry may succeed.
 #[derive(Debug)]
 pub(crate) struct DatabaseError {
     pub(crate) error: StoreError,
@@ -116,9 +148,9 @@ pub(crate) struct DatabaseError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Retry {
     Never,
-    /// The connection is lost; any other may do.
+    /// The connection is lost; use any other connection.
     OtherConnection,
-    /// The session is read-only, as those of the pool may be after a failover.
+    /// The session is read-only, as pooled sessions may be after a failover.
     NewConnection,
 }
 
@@ -164,7 +196,7 @@ impl From<tokio_postgres::Error> for DatabaseError {
 const NO_TABLES: &str = "the tables of the store do not exist; call its method migrate";
 const ENDED: &str = "the database ended the connection";
 
-/// What codes of errors (Postgres, appendix A), or their beginnings, mean for a store. The first that fits counts.
+/// The meaning of error codes (Postgres, appendix A), or of their prefixes, for a store. The first match counts.
 #[rustfmt::skip]
 const MEANINGS: [(&str, Kind, &str); 24] = [
     (FOREIGN_STATE, Kind::Insecure, FOREIGN_OWNER),
@@ -193,13 +225,13 @@ const MEANINGS: [(&str, Kind, &str); 24] = [
     ("", Kind::Other, "the database refused the statement"),
 ];
 
-/// Codes, or their beginnings, after which the connection cannot be used.
+/// Codes, or prefixes of codes, after which the connection cannot be used.
 const LOST: [&str; 5] = ["57P01", "57P02", "57P05", "25P03", "08"];
 
-/// The message is never shown: it may repeat a part of what was sent.
+/// The server's message is never shown: it may repeat values of the statement.
 fn of_reply(code: &str, message: &str) -> DatabaseError {
     let cause = format!("SQLSTATE {code}");
-    // PgBouncer has this one code for nearly all of its errors, and most of them are transient.
+    // PgBouncer uses this code for nearly all of its errors, most of them transient.
     if code == "08P01" && message.contains("statement pooling") {
         let message = "the pooler before the database pools statements; set its pool_mode to transaction or session";
         return StoreError::new(Kind::Unsupported, message)
@@ -220,7 +252,7 @@ fn of_reply(code: &str, message: &str) -> DatabaseError {
     }
 }
 
-/// The connection failed, or could not be made.
+/// Maps a connection that failed or could not be opened.
 fn of_connection(error: &tokio_postgres::Error) -> DatabaseError {
     let sources = std::iter::successors(std::error::Error::source(error), |error| error.source());
     let mut network = sources.filter_map(|source| source.downcast_ref::<std::io::Error>());
@@ -306,7 +338,7 @@ mod tests {
             "host=/var/run/postgresql user=u",
             "host=db.example.com hostaddr=127.0.0.1 user=u",
         ] {
-            assert!(loopback_pool(near, 2).is_ok(), "{near}");
+            assert!(PostgresPool::from_url(near, 2).is_ok(), "{near}");
         }
         for far in [
             "postgres://u:p@db.example.com/d",
@@ -314,11 +346,11 @@ mod tests {
             "host=localhost hostaddr=10.0.0.1 user=u",
         ] {
             assert!(
-                loopback_pool(far, 2).unwrap_err().kind() == Kind::Insecure,
+                PostgresPool::from_url(far, 2).unwrap_err().kind() == Kind::Insecure,
                 "{far}"
             );
         }
-        let error = loopback_pool("postgres://u:hunter2@[/d", 2).unwrap_err();
+        let error = PostgresPool::from_url("postgres://u:hunter2@[/d", 2).unwrap_err();
         assert!(!format!("{error:?}").contains("hunter2"));
     }
 }

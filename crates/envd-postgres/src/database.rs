@@ -15,9 +15,9 @@ use super::schema::{APPLIED, FOREIGN, Schema};
 use super::statement::Statement;
 use envd_sdk::auth::StoreError;
 
-/// So names of functions, operators and types are those of the server, whatever the connection, role or database sets: those
-/// of other roles are not looked up. Names of tables have their schema. `SET LOCAL` ends with the transaction, so the pool's
-/// other users keep their `search_path`, behind `PgBouncer` as well.
+/// With this `search_path`, names of functions, operators and types are those of the server, whatever the connection, role or
+/// database sets; those of other roles are not looked up. Names of tables include their schema. `SET LOCAL` ends with the
+/// transaction, so other users of the pool keep their `search_path`, even with `PgBouncer`.
 pub(crate) const BEGIN: &str =
     "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL search_path = pg_catalog, pg_temp";
 
@@ -25,9 +25,9 @@ pub(crate) const BEGIN: &str =
 pub(crate) struct Database {
     pub(crate) pool: Pool,
     pub(crate) schema: Schema,
-    /// How long an answer may take, and the pool for a connection.
+    /// The time limit for a reply, and for a connection from the pool.
     pub(crate) time_out: Duration,
-    /// Whether the tables were found to be those of this version.
+    /// Whether the tables were checked and are those of this version.
     pub(crate) checked: AtomicBool,
 }
 
@@ -44,15 +44,15 @@ impl Database {
         migrated.await.map_err(|error: DatabaseError| error.error)
     }
 
-    /// The rows that a statement returns, in a transaction of one round trip. The statement may be carried out twice.
+    /// Runs a statement in a transaction of one round trip, and returns its rows. The statement may run twice.
     pub(crate) async fn query(&self, statement: Statement<'_>) -> Result<Vec<Row>, StoreError> {
         let (connection, rows) = self.begin("", &[statement], Some("COMMIT")).await?;
         connection.give_back();
         Ok(rows)
     }
 
-    /// Begins a transaction with settings of its own, and sends its first statements, in one round trip; once more if the
-    /// connection is lost or read-only, so the statements may be carried out twice. The transaction ends with the connection.
+    /// Begins a transaction with `settings` and sends its first statements, in one round trip. Retries once if the connection is
+    /// lost or read-only, so the statements may run twice. The transaction ends with the connection.
     pub(crate) async fn begin(
         &self,
         settings: &str,
@@ -65,7 +65,7 @@ impl Database {
             && retry != Retry::Never
         {
             if retry == Retry::NewConnection {
-                // Idle sessions are of the same server, which the failover has left behind.
+                // Idle sessions are connected to the same server, which is no longer the primary after the failover.
                 self.pool.retain(|_, _| false);
             }
             done = self.try_begin(&begin, statements, end).await;
@@ -88,8 +88,8 @@ impl Database {
         Ok((connection, replies))
     }
 
-    /// Checks that the tables belong to trusted roles, and then, since reading a view of another role runs its code, that they
-    /// are those of this version.
+    /// Checks first that the tables belong to trusted roles, because reading a view of another role would run its code. Then checks
+    /// that they are those of this version.
     async fn check(&self, connection: &PooledConnection) -> Result<(), DatabaseError> {
         let foreign = [Statement::new(FOREIGN)];
         let rows = self.send(connection, Some(BEGIN), &foreign, None).await?;
@@ -100,8 +100,7 @@ impl Database {
         Ok(self.schema.check_version(&rows)?)
     }
 
-    /// Sends statements together, in this order, and waits for all replies: one round trip. Returns the rows of all, or the first
-    /// error.
+    /// Sends statements together, in this order, and waits for all replies: one round trip. Returns all rows, or the first error.
     pub(crate) async fn send(
         &self,
         connection: &PooledConnection,
@@ -120,7 +119,7 @@ impl Database {
                 });
                 client.query_typed(&sql, &values.collect::<Vec<_>>()).await
             });
-        // Each is sent when it is polled first, so in this order.
+        // Each statement is sent at its first poll, so they are sent in this order.
         let replies = join3(run(client, begin), join_all(typed), run(client, end));
         let (first, rows, last) = timeout(self.time_out, replies).await?;
         first?;

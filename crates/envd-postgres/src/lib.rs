@@ -2,10 +2,10 @@
 //!
 //! | task | see |
 //! | --- | --- |
-//! | keep the tokens of many users, and renew each once for all hosts | [`PostgresStore`] |
+//! | keep the tokens of many users, and refresh each once for all hosts | [`PostgresStore`] |
 //! | keep copies of accounts and their outboxes | [`PostgresSync`] |
-//! | make the tables, or have another role make them | [`PostgresStore::migrate`], [`PostgresStore::migration_sql`]; the same of [`PostgresSync`] |
-//! | connect to a database on this machine, or elsewhere with TLS | [`loopback_pool`]; a pool of [`deadpool_postgres`] |
+//! | create the tables, or let another role create them | [`PostgresStore::migrate`], [`PostgresStore::migration_sql`]; the same methods of [`PostgresSync`] |
+//! | connect to a database on this machine, or elsewhere with TLS | [`PostgresPool`] |
 //! | choose schema, owner and time-out | [`PostgresBuilder`] |
 //! | run the accounts as jobs of a queue, and size it | [`guide::many_hosts`] |
 //! | choose among all stores of tokens | [`envd_sdk::guide::token_stores`] |
@@ -13,12 +13,12 @@
 //! Both stores over one pool, in one schema:
 //!
 //! ```
-//! use envd_postgres::{PostgresStore, PostgresSync, loopback_pool};
+//! use envd_postgres::{PostgresPool, PostgresStore, PostgresSync};
 //! use envd_sdk::auth::TokenManager;
 //! use envd_sync::Replica;
 //!
 //! # equipment::example(async {
-//! let pool = loopback_pool("postgres://app:password@127.0.0.1/app", 16)?;
+//! let pool = PostgresPool::from_url("postgres://app:password@127.0.0.1/app", 16)?;
 //! let tokens = PostgresStore::builder(pool.clone()).build()?;
 //! let copies = PostgresSync::builder(pool).build()?;
 //! # if false {
@@ -34,62 +34,62 @@
 //! # Ok(()) });
 //! ```
 //!
-//! Tokens are stored in the clear unless the store is [sealed](envd_sdk::guide::token_stores#sealed): then no dump, replica or backup
-//! of the table holds a token, or an account. Copies are in the clear: encrypt the volume of the database.
+//! Tokens are stored as plain text unless the store is [sealed](envd_sdk::guide::token_stores#sealed): then no dump, replica or
+//! backup of the table reveals a token or an account. Copies are plain text: encrypt the volume of the database.
 //!
 //! # What it needs
 //!
 //! * **Server**: Postgres 11 or newer, or a compatible database with advisory locks and PL/pgSQL, which migrations use.
-//! * **Pooler**: `PgBouncer` may pool sessions or transactions, since everything runs in transactions and rests on nothing
-//!   outside them. Behind one that pools statements (`pool_mode = statement`) every call but `migrate` fails with
-//!   [`Unsupported`](envd_sdk::auth::StoreErrorKind::Unsupported) and SQLSTATE 08P01. A refresh of a token takes one of its
-//!   connections for as long as the identity provider does, so count them in `default_pool_size`.
-//! * **Rights**: `SELECT`, `INSERT`, `UPDATE` and `DELETE` on the tables, and the right to create them for `migrate`. If
-//!   another role creates the tables, it runs `migration_sql`; name it with [`owner`](PostgresBuilder::owner).
+//! * **Pooler**: `PgBouncer` may pool sessions or transactions, since everything runs in transactions and depends on nothing
+//!   outside them. With statement pooling (`pool_mode = statement`) every call except `migrate` fails with
+//!   [`Unsupported`](envd_sdk::auth::StoreErrorKind::Unsupported) and SQLSTATE 08P01. A token refresh occupies a server connection
+//!   until the identity provider has replied, so include refreshes in `default_pool_size`.
+//! * **Rights**: `SELECT`, `INSERT`, `UPDATE` and `DELETE` on the tables, and the right to create them for `migrate`. If another
+//!   role creates the tables, it runs `migration_sql`; name it with [`owner`](PostgresBuilder::owner).
 //!
 //! # Other roles on the server
 //!
-//! The `search_path` of a connection, role or database does not decide what runs (CVE-2018-1058): each transaction sets its own
-//! to `pg_catalog`, with `SET LOCAL`, and statements name the schema of their tables. So functions, operators and types of other
-//! roles are never looked up, and the settings of the pool's connections stay as they are.
+//! The `search_path` of a connection, role or database does not affect which code runs (CVE-2018-1058): each transaction sets its
+//! own to `pg_catalog`, with `SET LOCAL`, and statements name the schema of their tables. So functions, operators and types of
+//! other roles are never looked up, and the settings of the pool's connections do not change.
 //!
-//! The owner of a table, and of its schema, can change what is stored, so both must belong to the connection's role, the
-//! owner of the database, a superuser, or the role of [`PostgresBuilder::owner`]. Any other owner is refused with
+//! The owner of a table, or of its schema, can change the stored data. So both must belong to the connection's role, the owner of
+//! the database, a superuser, or the role of [`PostgresBuilder::owner`]. Any other owner is refused with
 //! [`Insecure`](envd_sdk::auth::StoreErrorKind::Insecure), in `migrate` and before the tables are first used.
 //!
-//! The lock of a user's tokens is an advisory lock. Any role that may connect to the same database can take it by its number and
-//! so stop refreshes, which then end in [`LockTimeout`](envd_sdk::auth::StoreErrorKind::LockTimeout). It cannot release
-//! a lock that a host holds, so no refresh token is ever sent twice by it. Give the store a database of its own where
-//! other roles are not trusted to leave it running.
+//! The lock of a user's tokens is an advisory lock. Any role that may connect to the same database can take it by its number and so
+//! block refreshes, which then end in [`LockTimeout`](envd_sdk::auth::StoreErrorKind::LockTimeout). It cannot release a lock that a
+//! host holds, so it cannot cause a refresh token to be sent twice. If you do not trust other roles in this respect, give the store
+//! its own database.
 //!
 //! # When the database fails
 //!
-//! A call over a lost connection is repeated once over another one if it wrote nothing yet, or may be written twice without harm.
-//! After a failover the pool may hold sessions that are read-only; the first write over one of them closes the idle ones and is
-//! repeated over a new one. What fails then is an error of the store, most often
+//! If a connection is lost, the call is repeated once over another one, provided that it has written nothing yet or that a second
+//! write is harmless. After a failover the pool may hold read-only sessions; the first write over one of them closes the idle ones
+//! and is repeated over a new one. If that fails too, it is an error of the store, most often
 //! [`Unreachable`](envd_sdk::auth::StoreErrorKind::Unreachable).
 //!
-//! During a refresh: the lock ends with its connection, so a restart, a failover or a cut network frees it while its host may
+//! During a refresh: the lock ends with its connection, so a restart, a failover or a network failure frees it, while its host may
 //! still get the reply of the identity provider. The mark in the record stays, and other hosts do not refresh a marked record
-//! before [`mark_wait`](envd_sdk::auth::Timing::mark_wait) has passed; its owner stores the new tokens as soon as it
-//! can. A host that does not reply for five minutes loses its lock too, and finds its record unchanged if it comes back within the
-//! same wait. Meanwhile callers without a valid token get a retryable error.
+//! before [`mark_wait`](envd_sdk::auth::Timing::mark_wait) has passed; its owner stores the new tokens as soon as it can. A host
+//! that does not reply for five minutes loses its lock too, and finds its record unchanged if it comes back within the same wait.
+//! Meanwhile callers without a valid token get a retryable error.
 //!
 //! # What it costs
 //!
 //! Each call is one round trip, which begins and ends its transaction; a commit of [`PostgresSync`] takes two. A fresh token is
 //! read from memory, without the database. A refresh takes three round trips: the lock together with the record, the mark that a
 //! refresh begins, the new tokens. A fourth message frees the lock; the refresh does not wait for its reply. A host that has just
-//! started reads the record once more before.
+//! started reads the record once more before that.
 //!
-//! A million users with tokens of 24 hours who all come every day, by the sizes that providers issue:
+//! For a million users with tokens of 24 hours who are all active every day, with typical token sizes of providers:
 //!
 //! | | |
 //! | --- | --- |
 //! | rows | 1,000,000; sealed 5 kB each, so 5 GB, and up to twice that until autovacuum has run |
 //! | writes | two for each refresh: 2 million a day, 23 a second on average, 10 GB of write-ahead log |
 //! | lock attempts | 12 a second on average; a host that waits for another host's refresh tries again every 100 ms |
-//! | connections | one for each refresh, as long as the identity provider takes: at 12 refreshes a second of 300 ms each, four, over all hosts |
+//! | connections | one for each refresh, until the identity provider replies: at 12 refreshes a second of 300 ms each, four, over all hosts |
 //!
 //! One small server is enough. A pool of 16 connections on each of eight hosts carries 400 refreshes a second.
 
@@ -107,9 +107,10 @@ mod statement;
 mod sync_store;
 mod token_store;
 
+#[cfg(feature = "deadpool_postgres014")]
 pub use deadpool_postgres;
 
-pub use self::connection::loopback_pool;
+pub use self::connection::PostgresPool;
 pub use self::postgres_builder::PostgresBuilder;
 pub use self::sync_store::PostgresSync;
 #[doc(alias("database", "many hosts"))]

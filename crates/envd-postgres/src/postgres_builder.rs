@@ -1,33 +1,32 @@
-//! Settings of the stores in Postgres.
+//! Settings of the stores.
 
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use deadpool_postgres::Pool;
-
+use super::connection::PostgresPool;
 use super::database::Database;
 use super::schema::{Migration, Schema};
 use envd_sdk::auth::StoreError;
 
-/// Settings of a store in Postgres: of [`PostgresStore`](super::PostgresStore), and of [`PostgresSync`](super::PostgresSync).
+/// Settings of a [`PostgresStore`](super::PostgresStore) or a [`PostgresSync`](super::PostgresSync).
 ///
 /// See [`PostgresStore`](super::PostgresStore) for an example.
 #[must_use]
 pub struct PostgresBuilder<S> {
-    pub(crate) pool: Pool,
+    pub(crate) pool: PostgresPool,
     schema: String,
-    /// With which the name of the table of migrations begins.
+    /// The beginning of the name of the table of migrations.
     pub(crate) prefix: String,
-    /// Empty: none but the roles that are trusted anyway.
+    /// An additional trusted owner; empty: only the roles that are always trusted.
     owner: String,
     time_out: Duration,
     store: PhantomData<fn() -> S>,
 }
 
 impl<S> PostgresBuilder<S> {
-    pub(crate) fn new(pool: Pool, prefix: &str) -> Self {
+    pub(crate) fn new(pool: PostgresPool, prefix: &str) -> Self {
         Self {
             pool,
             schema: "envd_sdk".to_owned(),
@@ -38,30 +37,32 @@ impl<S> PostgresBuilder<S> {
         }
     }
 
-    /// The schema of the tables; `envd_sdk` unless set. Stores may share one: the names of their tables differ.
+    /// The schema of the tables; `envd_sdk` unless set; stores may share it, since their tables have different names.
     pub fn schema(mut self, name: impl Into<String>) -> Self {
         self.schema = name.into();
         self
     }
 
-    /// The role that owns schema and tables, when it is neither the role of the connections nor the owner of the database
-    /// nor a superuser: such as one that only deploys.
+    /// The role that owns schema and tables, for example a role used only for deployments.
     ///
-    /// Schema and tables of any other role are refused with [`Insecure`](envd_sdk::auth::StoreErrorKind::Insecure), when they
-    /// are migrated and before they are first used: their owner could read and replace what is stored.
+    /// Needed only if it is neither the role of the connections nor the owner of the database nor a superuser.
+    ///
+    /// A schema or tables of any other role are refused with [`Insecure`](envd_sdk::auth::StoreErrorKind::Insecure), when they are
+    /// migrated and before they are first used: their owner could read and replace the stored data.
     pub fn owner(mut self, role: impl Into<String>) -> Self {
         self.owner = role.into();
         self
     }
 
-    /// How long the database may take for an answer, and the pool for a connection; 5 seconds each unless set. A network
-    /// that was cut without a word is noticed by this alone.
+    /// The time limit for each reply of the database and for a connection from the pool; 5 seconds each unless set.
+    ///
+    /// This is the only protection against silently dropped connections.
     pub fn time_out(mut self, limit: Duration) -> Self {
         self.time_out = limit;
         self
     }
 
-    /// The database with these tables, by the names that statements have for them. Nothing is sent yet.
+    /// The database with these tables, by their names in statements. Nothing is sent yet.
     pub(crate) fn database(
         self,
         tables: &[(&'static str, &str)],
@@ -69,7 +70,7 @@ impl<S> PostgresBuilder<S> {
     ) -> Result<Database, StoreError> {
         Ok(Database {
             schema: Schema::new(&self.schema, &self.owner, &self.prefix, tables, migrations)?,
-            pool: self.pool,
+            pool: self.pool.0,
             time_out: self.time_out,
             checked: AtomicBool::new(false),
         })
@@ -93,12 +94,13 @@ mod tests {
     use equipment::{PLANTED, hides};
 
     use super::*;
-    use crate::{PostgresStore, PostgresSync, loopback_pool};
+    use crate::{PostgresStore, PostgresSync};
 
     #[tokio::test]
     async fn debug_shows_no_password() {
         let url = format!("postgres://sam:{PLANTED}@127.0.0.1/farm");
-        let pool = loopback_pool(&url, 2).unwrap();
+        let pool = PostgresPool::from_url(&url, 2).unwrap();
+        hides::<PostgresPool>(&pool);
         hides::<PostgresBuilder<_>>(&PostgresStore::builder(pool.clone()));
         hides::<PostgresBuilder<_>>(&PostgresSync::builder(pool.clone()));
         hides::<PostgresStore>(&PostgresStore::builder(pool.clone()).build().unwrap());

@@ -6,26 +6,26 @@ use super::database::BEGIN;
 use super::statement::{column, unsigned};
 use envd_sdk::auth::{StoreError, StoreErrorKind as Kind};
 
-/// Postgres cuts longer names off, and two of them could become one. The longest ending is ours.
+/// The maximum length of a name, including our longest suffix. Postgres truncates longer names, so two of them could become equal.
 const LONGEST: usize = 63 - "_migrations".len();
 
-/// A change of the tables, applied once. Its version is its place in the list, from 1.
+/// A change of the tables, applied once. Its version is its position in the list, from 1.
 ///
-/// Never change one that was released: add one. Hosts of the version before run on until they are updated, so name the oldest
-/// version that can live with the new tables, and rename what older ones read, so that their statements fail.
+/// Never change a released migration; add a new one. Hosts with the previous version keep running until they are updated. So name
+/// the oldest version that works with the new tables, and rename whatever older versions read, so that their statements fail.
 pub(crate) struct Migration {
     /// The oldest version whose programs can use the tables afterwards.
     pub(crate) oldest: usize,
     pub(crate) statements: &'static str,
 }
 
-/// The newest migration that was applied, the oldest version whose programs can use the tables, and whether the encoding of the
-/// database can hold every text: that of a database never changes, but a dump may be restored into another one.
+/// Reads the newest applied migration, the oldest version whose programs can use the tables, and whether the encoding of the
+/// database can store every text. The encoding of a database never changes, but a dump may be restored into another database.
 pub(crate) const APPLIED: &str = "SELECT COALESCE(max(version), 0)::int8,
     COALESCE(max(COALESCE(oldest, version)), 0)::int8,
     current_setting('server_encoding') IN ('UTF8', 'SQL_ASCII') FROM {migrations}";
 
-/// One row for each of schema and tables that exists and belongs to a role that is not trusted.
+/// Selects one row for each schema or table that exists and belongs to a role that is not trusted.
 ///
 /// Trusted are the connection's role, superusers, the owner of the database, and the role of the settings. Membership is
 /// not enough: before Postgres 15 any role could make another one its member.
@@ -48,14 +48,14 @@ pub(crate) const NEWER_TABLES: &str =
 pub(crate) const ENCODING: &str = "the encoding of the database is not UTF8, so it cannot store every name and address; use a \
     database that was created with ENCODING UTF8 and TEMPLATE template0";
 
-/// The codes with which the script of migrations reports these three.
+/// The codes by which the migration script reports these three errors.
 pub(crate) const FOREIGN_STATE: &str = "ZE001";
 pub(crate) const NEWER_STATE: &str = "ZE002";
 pub(crate) const ENCODING_STATE: &str = "ZE003";
 
-/// What precedes the migrations. One host at a time runs it. The owners are checked twice: in a schema where others may create
-/// tables, that of the migrations may be of another role since the first check. A role that may not create schemas can use
-/// one that exists.
+/// The part of the script before the migrations. One host at a time runs it. The owners are checked twice: in a schema where others
+/// may create tables, another role may have created the table of migrations after the first check. A role that may not create
+/// schemas can use an existing schema.
 const PREPARE: &str = "{check_encoding}
 PERFORM pg_advisory_xact_lock(hashtextextended({migrations_lock}, 0));
 IF NOT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = {schema_name}) THEN
@@ -70,18 +70,18 @@ CREATE TABLE IF NOT EXISTS {migrations} (
 {check_owners}
 ";
 
-/// The names of schema and tables, quoted once and for all.
+/// The names of schema and tables, validated and quoted.
 pub(crate) struct Schema {
-    /// The first of the tables with its schema, as an identifier.
+    /// The first table with its schema, as an identifier.
     pub(crate) table: String,
-    /// `{schema}`, `{migrations}` and those of the tables as identifiers, the others as texts.
+    /// The placeholders and their values: `{schema}`, `{migrations}` and the tables as identifiers, the others as texts.
     placeholders: Vec<(&'static str, String)>,
     migrations: &'static [Migration],
 }
 
 impl Schema {
-    /// `tables`: their names, by those that statements have for them, such as `{table}`. `owner`: a further role to trust, or
-    /// an empty text. `prefix`: names the table of migrations, with `_migrations` at its end.
+    /// `tables`: pairs of a placeholder such as `{table}` and the name of the table. `owner`: an additional trusted role, or an
+    /// empty text. `prefix`: the beginning of the name of the table of migrations, before `_migrations`.
     pub(crate) fn new(
         schema: &str,
         owner: &str,
@@ -104,9 +104,9 @@ impl Schema {
         }
         let migrations_name = format!("{prefix}_migrations");
         let tables = [&[("{migrations}", &*migrations_name)], tables].concat();
-        // Quoted also where it need not be: so no name is a keyword, and capitals stay.
+        // Always quoted, so that no name is a keyword and capitals are kept.
         let quoted = |table: &str| format!("\"{schema}\".\"{table}\"");
-        // Nothing in these names needs an escape.
+        // No character in these names needs an escape.
         let literal = |name: &str| format!("'{name}'::name");
         let relations: Vec<_> = tables.iter().map(|(_, table)| literal(table)).collect();
         let mut placeholders = vec![
@@ -125,7 +125,7 @@ impl Schema {
         })
     }
 
-    /// Puts the names into a statement.
+    /// Replaces the placeholders of a statement.
     pub(crate) fn fill(&self, statement: &str) -> String {
         let placeholders = self.placeholders.iter();
         placeholders.fold(statement.to_owned(), |text, (placeholder, name)| {
@@ -133,12 +133,12 @@ impl Schema {
         })
     }
 
-    /// What the lock of an account is called; the database hashes it.
+    /// The name of the lock of an account; the database hashes it.
     pub(crate) fn lock_name(&self, account: &str) -> String {
         format!("{}/{account}", self.table)
     }
 
-    /// Reads the rows of [`FOREIGN`].
+    /// Checks the rows of [`FOREIGN`].
     pub(crate) fn check_owners(foreign: &[Row]) -> Result<(), StoreError> {
         match foreign {
             [] => Ok(()),
@@ -146,7 +146,7 @@ impl Schema {
         }
     }
 
-    /// Reads the row of [`APPLIED`]; an error if this program is too old for the tables, or too new, or if the database cannot store
+    /// Checks the row of [`APPLIED`]. Fails if this program is too old or too new for the tables, or if the database cannot store
     /// every text.
     pub(crate) fn check_version(&self, applied: &[Row]) -> Result<(), StoreError> {
         let newest = self.migrations.len() as u64;
@@ -169,9 +169,9 @@ impl Schema {
         Err(StoreError::new(kind, message))
     }
 
-    /// Applies the missing migrations, in one transaction.
+    /// The script that applies the missing migrations in one transaction.
     ///
-    /// The lock on the table of migrations waits for the transactions that have read [`APPLIED`], and holds up further ones.
+    /// The lock on the table of migrations waits for transactions that have read [`APPLIED`], and blocks further ones.
     pub(crate) fn script(&self) -> String {
         let fail = |condition: &str, message: &str, state: &str| {
             format!(

@@ -1,4 +1,4 @@
-//! Statements with their values, and the columns of what they return.
+//! Statements with their values, and access to the columns of rows.
 
 use std::borrow::Cow;
 
@@ -7,11 +7,11 @@ use deadpool_postgres::tokio_postgres::types::{FromSql, ToSql, Type};
 
 use envd_sdk::auth::{StoreError, StoreErrorKind};
 
-/// A statement as it is sent, except that names in braces stand for those of the tables: [`Schema`](super::schema::Schema)
-/// replaces them.
+/// The text of a statement, with names in braces for the tables; [`Schema`](super::schema::Schema) replaces these.
 pub(crate) struct Statement<'a> {
     pub(crate) sql: Cow<'static, str>,
-    /// In the order of their numbers. Typed, so the server need not be asked for the types, and the driver does not log them.
+    /// The values, in the order of their numbers. With their types, the driver neither asks the server for the types nor logs the
+    /// values.
     pub(crate) values: Vec<(Box<dyn ToSql + Send + Sync + 'a>, Type)>,
 }
 

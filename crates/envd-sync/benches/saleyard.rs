@@ -1,9 +1,10 @@
 //! A year of a saleyard in simulated time: requests, commits, bytes of disk, memory.
 //!
-//! `cargo bench -p envd-sync --bench saleyard [-- --days 365 --scale 10]`. 90,000 records changed in the last 30 days, 3,000 arrive and 6,000
-//! change each day, some while pages are read; a sync every five minutes, a horizon of 30 days and a retention of 60. With `--scale`
-//! so many times fewer records come on pages so many times smaller: requests and commits are those of the whole yard, bytes are
-//! not. `cargo test -p envd-sync --bench saleyard` runs two days of a twentieth of it in seconds. Exits with an error when a goal is missed.
+//! `cargo bench -p envd-sync --bench saleyard [-- --days 365 --scale 10]`. 90,000 records changed in the last 30 days. Each day
+//! 3,000 arrive and 6,000 change, some while pages are read. The program syncs every five minutes, with a horizon of 30 days and a
+//! retention of 60. `--scale` divides both the number of records and the page size: requests and commits stay those of the full
+//! yard, bytes do not. `cargo test -p envd-sync --bench saleyard` runs two days of a twentieth of it in seconds. Exits with an
+//! error when a goal is missed.
 
 #![allow(clippy::cast_precision_loss)] // Counts are small.
 
@@ -39,7 +40,7 @@ mod row;
 const ACCOUNT: &str = "envd-1";
 const DAY: u64 = 86_400_000;
 const FIVE_MINUTES: u64 = 300_000;
-/// How long the service needs for a page.
+/// The time the service needs for a page, in milliseconds.
 const PAGE_TIME: u64 = 300;
 /// 2026-01-01T00:00:00Z.
 const START: u64 = 1_767_225_600_000;
@@ -84,7 +85,7 @@ async fn run(folder: &Path, days: u64, scale: u64, page: u64) -> bool {
     let replica = replica.retention(Duration::from_millis(60 * DAY));
 
     let (mut requests, mut full, mut most, mut over, mut pruned) = (0, 0, 0, 0, 0);
-    // When pruning has set in.
+    // After pruning has begun.
     let (mut disk_before, mut memory_before) = (0, 0);
     for sync in 0..days * DAY / FIVE_MINUTES {
         let next = START + (sync + 1) * FIVE_MINUTES;
@@ -167,7 +168,7 @@ async fn run(folder: &Path, days: u64, scale: u64, page: u64) -> bool {
     met.into_iter().all(|met| met)
 }
 
-/// As a program that keeps its own books.
+/// Reads the changes as an accounting program would.
 async fn read_changes(replica: &Replica) {
     let (mut feed, mut last) = (replica.changes("accounting"), None);
     while let Some(change) = feed.next().await.unwrap() {
@@ -184,11 +185,11 @@ struct Sold {
     version: u64,
 }
 
-/// The service, which lists the latest change first, by position.
+/// The service. It lists the latest change first, and its cursors are offsets.
 struct Yard {
     clock: Clock,
     records: HashMap<u64, Sold>,
-    /// By the time of the last change.
+    /// Ordered by the time of the last change.
     order: BTreeSet<(u64, u64)>,
     made: u64,
     events: u64,
@@ -257,7 +258,7 @@ impl Yard {
             (record.updated, record.version) = (now, record.version + 1);
             self.order.insert((now, id));
         }
-        // Far beyond horizon and retention.
+        // Far older than horizon and retention.
         while let Some((_, id)) = self
             .order
             .first()
@@ -318,7 +319,7 @@ impl Yard {
     }
 }
 
-/// How many records the copy lacks or shows in another state.
+/// Counts the records that the copy lacks or holds in another state.
 async fn missed(replica: &Replica, shown: Vec<(u64, u64)>) -> u64 {
     let mut missed = 0;
     for (at, id) in shown {
@@ -357,7 +358,7 @@ fn bytes_in(folder: &Path) -> u64 {
         .sum()
 }
 
-/// The resident set, the service included; 0 where the system does not say.
+/// The resident set, including the service; 0 if the system does not report it.
 fn resident() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

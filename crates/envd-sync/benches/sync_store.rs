@@ -1,4 +1,4 @@
-//! The replica's store in a file: commits of a page, and 20 of 200,000 rows by each condition.
+//! The replica's store in a file: commits of a page, and reads of 20 out of 200,000 rows by each condition.
 //!
 //! `cargo bench -p envd-sync --bench sync_store`. It writes about 500 MB into the folder of temporary files, and deletes them.
 
@@ -204,7 +204,7 @@ fn spread(times: &mut [Duration]) -> String {
     format!("median {:?}, 99 % {:?}, most {:?}", at(50), at(99), at(100))
 }
 
-/// The greatest share of memory that the process had, where the system tells it.
+/// The peak memory of the process, if the system reports it.
 fn memory() -> String {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find(|line| line.starts_with("VmHWM"));

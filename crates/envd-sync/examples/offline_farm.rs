@@ -1,7 +1,7 @@
 //! A day on a farm without reception, on a fake: `cargo run -p envd-sync --example offline_farm`.
 //!
-//! Two declarations are written in the paddock, a draft is edited here and on the website, and the reply to a request is lost.
-//! Each ends as exactly one record, or asks a person.
+//! Two declarations are written in the paddock, a draft is edited here and on the website, and the reply to a request is lost. Each
+//! ends as exactly one record, or asks the user.
 
 mod cli;
 #[allow(dead_code)] // The lines of JSON are for `outbox`.
@@ -32,7 +32,7 @@ A day on a farm without reception: two declarations are written in the paddock, 
 lost, and one draft is edited on the website as well. It runs on a fake of its own and takes no
 settings. The example outbox is the same as a command line.";
 
-/// The draft that two people edit.
+/// The draft that is edited here and on the website.
 const SHARED: &str = "C-900000104";
 
 /// When the loads leave.
@@ -74,7 +74,7 @@ async fn tell() -> Result<(), Failure> {
     count_at_the_service(&fake, held)
 }
 
-/// Writes without reception. Returns the edit of the draft that somebody else edits as well.
+/// Writes without reception, and tries to send. Returns the edit of the shared draft.
 async fn in_the_paddock(
     fake: &Fake,
     replica: &Replica,
@@ -117,7 +117,7 @@ async fn on_the_hill(fake: &Fake, outbox: &Outbox) -> Result<(), Failure> {
     say("   is not overwritten: it waits for a decision.")
 }
 
-/// What is written in the paddock. Returns the edit of the draft that somebody else edits as well.
+/// Writes two declarations and an edit of the shared draft. Returns the edit.
 async fn write_down(replica: &Replica, outbox: &Outbox) -> Result<DeclarationId, Failure> {
     outbox.submit(load("QDZZ3333", "05:15")).await?;
     outbox.save(load("QCZZ8888", "09:30")).await?;
@@ -139,7 +139,7 @@ async fn send(outbox: &Outbox) -> Result<(), Failure> {
     let mut events = outbox.events();
     let report = outbox.send().await?;
     let mut output = Output::new(false);
-    // All events are there by now: it waits for none.
+    // All events have arrived by now, so this does not wait.
     while let Ok(Some(changed)) = timeout(Duration::ZERO, events.next_state()).await {
         output.entry(&changed)?;
     }
@@ -149,7 +149,7 @@ async fn send(outbox: &Outbox) -> Result<(), Failure> {
     ))
 }
 
-/// What waits, and what is at its end.
+/// Shows the waiting and the finished declarations.
 async fn show(outbox: &Outbox) -> Result<(), Failure> {
     let mut declarations = outbox.declarations().await?;
     declarations.extend(outbox.history(None).await?.declarations);
@@ -178,7 +178,7 @@ async fn show_history(outbox: &Outbox) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the service has, counted there.
+/// Counts the records at the service.
 fn count_at_the_service(fake: &Fake, before: u64) -> Result<(), Failure> {
     let records: Vec<Value> = fake.consignments(fake.account_id());
     let new = records.len() as u64 - before;

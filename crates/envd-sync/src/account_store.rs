@@ -1,4 +1,4 @@
-//! One account of a store, and its documents as they were read.
+//! Access to one account of a store, and its versioned documents.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub(super) struct AccountStore {
     pub(super) account: Arc<str>,
 }
 
-/// A document as it was read. What is written over it expects its version, which is 0 where there is none.
+/// A parsed document. A write over it expects this version, which is 0 if the document does not exist.
 #[derive(Clone, Debug, Default)]
 pub(super) struct VersionedDocument<T> {
     pub(super) value: T,
@@ -31,12 +31,12 @@ impl AccountStore {
         Self { store, account }
     }
 
-    /// What errors call the store.
+    /// The name of the store in errors.
     pub(super) fn name(&self) -> String {
         self.store.name()
     }
 
-    /// Reads a document; `None`: there is none.
+    /// Reads a document; `None` if it does not exist.
     pub(super) async fn load<T: DeserializeOwned>(
         &self,
         name: &str,
@@ -84,13 +84,13 @@ impl<T: DeserializeOwned> VersionedDocument<T> {
     }
 }
 
-/// What a store keeps of a value.
+/// Serializes a value for a store.
 pub(super) fn json(value: &impl Serialize) -> String {
-    // OK because structs of texts, numbers and JSON can always be written.
+    // OK because structs of texts, numbers and JSON can always be serialized.
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// Fails unless `what` was written in the form that this version of the crate reads and writes.
+/// Fails unless `what` was written in the format of this version of the crate.
 pub(super) fn check_format(what: &str, found: u32, known: u32) -> Result<(), StoreError> {
     let (kind, problem) = match found.cmp(&known) {
         Ordering::Equal => return Ok(()),
@@ -110,12 +110,12 @@ pub(super) fn check_format(what: &str, found: u32, known: u32) -> Result<(), Sto
     ))
 }
 
-/// What is stored cannot be read.
+/// An error for stored data that cannot be parsed.
 pub(super) fn unreadable(message: String) -> StoreError {
     StoreError::io(message, std::io::ErrorKind::InvalidData.into())
 }
 
-/// The name of the document for what a user has named.
+/// The document name for a name given by the user.
 pub(super) fn document_name(prefix: &str, name: &str, what: &str) -> Result<String> {
     if (1..=100).contains(&name.len()) && !name.contains(char::is_control) {
         return Ok(format!("{prefix}{name}"));

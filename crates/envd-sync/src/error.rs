@@ -9,26 +9,25 @@ use crate::replica::is_answer;
 /// The result of a call of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong in a call of the replica, the outbox or the banks. Cheap to clone.
+/// An error of the replica, the outbox or the banks; cheap to clone.
 ///
-/// The rules of [`envd_sdk::Error`] hold here as well: neither `Display` nor `Debug` nor a source shows a token, an answer or a text
-/// of the server.
+/// As with [`envd_sdk::Error`], neither `Display` nor `Debug` nor a source shows a token, an answer or a text of the server.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A request failed; as the SDK reports it.
+    /// A request failed; this is the error of the SDK.
     #[error(transparent)]
     Client(#[from] envd_sdk::Error),
-    /// The service answered, and what it shows cannot be used: its list changed while it was read, or it contradicts itself.
+    /// The reply of the service cannot be used: its list changed while it was read, or it contradicts itself.
     #[error("{0}")]
     Reply(&'static str),
-    /// The store failed. What was written before the call is unchanged.
+    /// The store failed; data written before the call is unchanged.
     #[error("the store failed")]
     Store(#[from] StoreError),
-    /// A setting or an argument cannot be used; nothing was sent and nothing was written.
+    /// A setting or an argument is invalid; nothing was sent or written.
     #[error("{0}")]
     Usage(String),
-    /// A draft cannot be written or moved as it is.
+    /// A draft cannot be written, or cannot be opened with another list.
     #[error("the draft is not written")]
     Draft(#[from] DraftError),
 }
@@ -38,9 +37,9 @@ impl Error {
         Self::Usage(what.into())
     }
 
-    /// What kind of failure this is, in the words of the SDK: a program matches on one enum.
+    /// The kind of failure as in the SDK, so that a program matches on one enum.
     ///
-    /// A reply that cannot be used is [`Protocol`](ErrorKind::Protocol); a setting, an argument and a draft are
+    /// An unusable reply is [`Protocol`](ErrorKind::Protocol); an invalid setting or argument and a refused draft are
     /// [`Config`](ErrorKind::Config).
     ///
     /// ```
@@ -72,7 +71,7 @@ impl Error {
         }
     }
 
-    /// The error of the request, if one failed.
+    /// The error of the failed request, if there is one.
     pub fn client(&self) -> Option<&envd_sdk::Error> {
         match self {
             Self::Client(error) => Some(error),
@@ -80,7 +79,7 @@ impl Error {
         }
     }
 
-    /// Whether the service answered, and another request like it will get the same answer.
+    /// Whether the service answered, and would answer the same request the same way.
     pub(crate) fn is_answer(&self) -> bool {
         match self {
             Self::Client(error) => is_answer(error),
@@ -95,7 +94,7 @@ impl Error {
             .is_some_and(envd_sdk::Error::is_reauth_required)
     }
 
-    /// Whether the same call may succeed later without any change.
+    /// Whether the same call may succeed later without changes.
     pub fn is_retryable(&self) -> bool {
         match self {
             Self::Client(error) => error.is_retryable(),

@@ -1,32 +1,32 @@
-//! Work without reception, over [`envd_sdk`]: a local copy of what an account holds, an outbox that sends each declaration once, and
-//! question lists for forms that are filled in offline.
+//! Work without reception, based on [`envd_sdk`]: a local copy of an account, an outbox that sends each declaration once, and
+//! question lists for offline forms.
 //!
 //! | task | see |
 //! | --- | --- |
 //! | copy an account, and bring the copy up to date | [`Replica::new`], [`Replica::sync`] |
 //! | do so every few minutes, until stopped | [`Replica::run`] |
 //! | look records up without a request | [`Replica::consignments`], [`LocalQuery`](replica::LocalQuery) |
-//! | react to changes, each at least once and in order | [`Replica::changes`], [`Changes`](replica::Changes) |
-//! | write declarations without reception, and have each sent once | [`Outbox::new`], [`Outbox::save`], [`Outbox::submit`], [`Outbox::edit`] |
-//! | send what waits, now or whenever there is reception | [`Outbox::send`], [`Outbox::run`] |
-//! | show what waits, and answer what only a person can | [`Outbox::declarations`], [`Outbox::decide`] |
+//! | react to changes, each delivered at least once and in order | [`Replica::changes`], [`Changes`](replica::Changes) |
+//! | write declarations without reception, and send each once | [`Outbox::new`], [`Outbox::save`], [`Outbox::submit`], [`Outbox::edit`] |
+//! | send waiting declarations, now or whenever there is reception | [`Outbox::send`], [`Outbox::run`] |
+//! | show waiting declarations, and answer questions that only the user can decide | [`Outbox::declarations`], [`Outbox::decide`] |
 //! | fill in forms without reception, and keep them | [`Banks::new`], [`bank`] |
 //! | keep all of it in memory, in a file or in Postgres | [`store`]: [`MemorySync`](store::MemorySync), `SqliteSync`, `PostgresSync` |
-//! | write a store of your own, and check it | [`SyncStore`](store::SyncStore), `check_sync_store` |
+//! | write your own store, and test it | [`SyncStore`](store::SyncStore), `check_sync_store` |
 //! | handle errors | [`Error`], [`Error::kind`] |
 //! | serve thousands of accounts from many hosts | the crate [`envd-postgres`](envd_sdk#companions) |
 //!
-//! The [`guide`] has whole programs ([`offline`](mod@guide::offline)), and says what a copy claims and what it cannot
-//! ([`sync`](mod@guide::sync)), and the same of what is sent ([`outbox`](mod@guide::outbox)).
+//! The [`guide`] has complete programs ([`offline`](mod@guide::offline)). It also says what a copy ([`sync`](mod@guide::sync)) and
+//! an outbox ([`outbox`](mod@guide::outbox)) guarantee, and what they cannot.
 //!
 //! | feature | it adds |
 //! | --- | --- |
 //! | `sqlite` | `SqliteSync`: everything in one file, for the processes of one machine. It compiles `SQLite`, so it needs a C compiler |
-//! | `laws` | `check_sync_store`: the laws of stores, for the tests of a store of your own |
+//! | `laws` | `check_sync_store`: the laws of stores, to test your own store |
 //!
 //! TLS, compression and the fake are features of [`envd_sdk`].
 //!
-//! A copy and its changes on the fake, while someone else works on the website:
+//! A copy and its changes on the fake, while another user works on the website:
 //!
 //! ```
 //! # equipment::example(async {
@@ -64,10 +64,10 @@
 #![forbid(unsafe_code)]
 // Tests may unwrap; the library has `// OK because ...` on the line above where it must.
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used))]
-// A text or a list of the server must not end the program: `get`, `split_at_checked` and patterns say what is not there.
+// Texts and lists of the server must not cause a panic: use `get`, `split_at_checked` and patterns, which handle missing parts.
 #![cfg_attr(not(test), deny(clippy::string_slice, clippy::indexing_slicing))]
 
-// First, since its macros serve all that follow.
+// First, so that all other modules can use its macros.
 #[macro_use]
 mod macros;
 
@@ -93,13 +93,13 @@ pub use crate::loop_control::{Loop, LoopHandle};
 pub use crate::outbox::Outbox;
 pub use crate::replica::Replica;
 
-/// The instant that a caller gave as an argument or a setting.
+/// Parses an instant that the caller passed as an argument or setting.
 pub(crate) fn given_instant(at: &Timestamp, name: &str) -> Result<SystemTime> {
     at.to_time()
         .ok_or_else(|| Error::usage(format!("{name}: {at:?} is not an instant")))
 }
 
-/// An instant for people: in UTC, without fractions of seconds.
+/// An instant for display: in UTC, without fractions of seconds.
 pub(crate) fn instant(at: &Timestamp) -> Timestamp {
     let since = (at.to_time()).and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let whole = since.map(|since| UNIX_EPOCH + Duration::from_secs(since.as_secs()));

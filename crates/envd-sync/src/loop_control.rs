@@ -1,4 +1,4 @@
-//! A loop that runs until it is stopped: of a replica or of an outbox.
+//! The loop of a replica or an outbox, and the handle that stops it.
 
 use std::future::Future;
 use std::pin::pin;
@@ -8,14 +8,15 @@ use envd_sdk::auth::BoxFuture;
 use futures_util::future::{Either, select};
 use tokio::sync::{Notify, watch};
 
-/// What is called with each event.
+/// The callback for events.
 pub(super) type OnEvent<E> = Box<dyn FnMut(&E) + Send>;
 
-/// What a loop does until its handle stops it.
+/// The work of a loop, until its handle stops it.
 type Body<E> = Box<dyn FnOnce(LoopHandle, OnEvent<E>) -> BoxFuture<'static, ()> + Send>;
 
-/// Works until it is stopped, from [`Replica::run`](crate::Replica::run) or [`Outbox::run`](crate::Outbox::run). Await it, or spawn
-/// its future; dropping it at any time is safe.
+/// A loop that runs until it is stopped, from [`Replica::run`](crate::Replica::run) or [`Outbox::run`](crate::Outbox::run).
+///
+/// Await it, or spawn its future; dropping it at any time is safe.
 ///
 /// ```
 /// # equipment::example(async {
@@ -54,7 +55,7 @@ pub struct LoopHandle {
     wake: Arc<Notify>,
 }
 
-/// Why a wait of a loop ended.
+/// The reason why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WaitEnd {
     Elapsed,
@@ -76,13 +77,13 @@ impl<E: 'static> Loop<E> {
         }
     }
 
-    /// Is called with each event. It must not block.
+    /// Sets a callback for events; it must not block.
     pub fn on_event(mut self, report: impl FnMut(&E) + Send + 'static) -> Self {
         self.on_event = Box::new(report);
         self
     }
 
-    /// A handle that stops or wakes it.
+    /// A handle that stops or wakes the loop.
     #[must_use]
     pub fn handle(&self) -> LoopHandle {
         self.handle.clone()
@@ -101,18 +102,20 @@ impl<E> IntoFuture for Loop<E> {
 debug_shows!(Loop<E>, |it| handle: it.handle);
 
 impl LoopHandle {
-    /// Ends the loop without waiting for a request in flight. The next loop or call continues: a sync where this one stopped, and
-    /// an outbox by looking for what became of that request.
+    /// Ends the loop without waiting for a request in flight.
+    ///
+    /// The next loop or call continues: a sync at the point where this one stopped, an outbox by checking the outcome of that
+    /// request.
     pub fn stop(&self) {
         self.stopped.send_replace(true);
     }
 
-    /// Ends the wait that runs, or else the next one, for example after a login or when there is reception again.
+    /// Ends the current wait, or else the next one, for example after a login or when reception returns.
     pub fn wake_now(&self) {
         self.wake.notify_one();
     }
 
-    /// The output of a future; `None`: the loop was stopped before.
+    /// The output of a future; `None` if the loop was stopped first.
     pub(super) async fn unless_stopped<F: Future>(&self, future: F) -> Option<F::Output> {
         let mut stopped = self.stopped.subscribe();
         let stopped = pin!(stopped.wait_for(|stopped| *stopped));
@@ -122,7 +125,7 @@ impl LoopHandle {
         }
     }
 
-    /// Waits for the end of a time, or until the loop is woken or stopped.
+    /// Waits until the time is over, or until the loop is woken or stopped.
     pub(super) async fn wait(&self, time: impl Future) -> WaitEnd {
         let (time, woken) = (pin!(time), pin!(self.wake.notified()));
         match self.unless_stopped(select(time, woken)).await {

@@ -1,6 +1,6 @@
-//! What a derive would write, if one did: a `Debug` of chosen fields.
+//! A macro that implements `Debug` for chosen fields.
 
-/// `Debug` of a type that shows only what is named here, so that a field which is added later stays hidden.
+/// Implements `Debug` so that it shows only the fields named here; a field added later stays hidden.
 macro_rules! debug_shows {
     ($shown:ident $(<$($generic:ident $(: $bound:path)?),+>)? $(, |$it:ident| $($field:ident: $value:expr),+ $(,)?)?) => {
         #[automatically_derived]

@@ -9,9 +9,8 @@ use std::env;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use envd_postgres::PostgresPool;
 use envd_postgres::PostgresSync;
-use envd_postgres::deadpool_postgres::Pool;
-use envd_postgres::loopback_pool;
 use envd_sdk::fake::{Fake, Fault, UserRecord, World};
 use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
 use envd_sync::Replica;
@@ -23,7 +22,7 @@ const SAVE: &str = "CreateOrSaveConsignment";
 
 struct Bench {
     url: String,
-    pool: Pool,
+    pool: PostgresPool,
     fake: Fake,
     accounts: Vec<String>,
     outboxes: Vec<Outbox>,
@@ -66,7 +65,8 @@ async fn main() {
         // Warm up: includes the start of the hosts.
         bench.round().await;
         bench.run("SELECT pg_stat_statements_reset()").await;
-        let (requests, begun) = (bench.fake.requests().len(), Instant::now());
+        let requests = bench.fake.requests().len();
+        let begun = Instant::now();
         bench.round().await;
         let took = begun.elapsed().as_secs_f64();
         let statements = bench.statements().await;
@@ -92,10 +92,12 @@ impl Bench {
             .iter()
             .fold(user, |user, id| user.account(id, "LPA", "QAZZ7777"));
         let fake = Fake::builder().world(World::empty().user(user));
-        let (pool, fake) = (loopback_pool(&url, 4).unwrap(), fake.latency(latency));
+        let pool = PostgresPool::from_url(&url, 4).unwrap();
+        let fake = fake.latency(latency);
         let fake = fake.start().await.unwrap();
         let copies = PostgresSync::builder(pool.clone()).schema(SCHEMA);
-        let (client, copies) = (fake.client().build().unwrap(), copies.build().unwrap());
+        let client = fake.client().build().unwrap();
+        let copies = copies.build().unwrap();
         let outboxes = accounts.iter();
         let bench = Self {
             outboxes: outboxes
@@ -141,7 +143,7 @@ impl Bench {
         let busy = format!(
             "SELECT count(*) AS bench FROM {SCHEMA}_jobs.jobs WHERE run_at <= now() OR locked_at IS NOT NULL"
         );
-        let database = self.pool.get().await.unwrap();
+        let database = self.pool.pool().get().await.unwrap();
         while database
             .query_one(&busy, &[])
             .await
@@ -157,7 +159,7 @@ impl Bench {
     async fn statements(&self) -> f64 {
         let count = "SELECT sum(calls)::float8 AS bench FROM pg_stat_statements
             WHERE query NOT LIKE '%bench %' AND query NOT LIKE '%pg_stat%' AND toplevel";
-        let database = self.pool.get().await.unwrap();
+        let database = self.pool.pool().get().await.unwrap();
         database.query_one(count, &[]).await.unwrap().get(0)
     }
 
@@ -176,7 +178,8 @@ impl Bench {
             sleep(Duration::from_millis(10)).await;
         }
         drop(killed);
-        let (begun, _other) = (Instant::now(), self.host());
+        let begun = Instant::now();
+        let _other = self.host();
         while !outbox.declarations().await.unwrap().is_empty() {
             sleep(Duration::from_millis(10)).await;
         }
@@ -195,12 +198,13 @@ impl Bench {
     }
 
     async fn run(&self, statement: &str) {
-        let database = self.pool.get().await.unwrap();
+        let database = self.pool.pool().get().await.unwrap();
         database.batch_execute(statement).await.unwrap();
     }
 }
 
 fn input(time: &str) -> ConsignmentInput {
-    let (from, to) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    let from = PartyInput::new("QAZZ7777");
+    let to = PartyInput::new("QDZZ3333");
     ConsignmentInput::new([FormType::Lpac1], from, to).movement("2099-01-15", time)
 }

@@ -93,7 +93,7 @@ impl PrivateFile {
     /// Only for a file that is opened by [`open`](Self::open), and not for one beside which a library looks for other files by
     /// name: another user may have put them there.
     #[must_use]
-    pub fn in_sticky_directory(mut self) -> Self {
+    pub(crate) fn in_sticky_directory(mut self) -> Self {
         self.may_be_sticky = true;
         self
     }

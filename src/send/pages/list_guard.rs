@@ -88,8 +88,10 @@ impl ListGuard {
             let first = *self.first_total.get_or_insert(now);
             page.total_drift = Some(now.saturating_sub(first));
         }
-        let (mut repeated, mut has_new) = (Vec::new(), !page.unreadable.is_empty());
-        let (mut ids, mut all_new) = (self.keyed.build_hasher(), true);
+        let mut repeated = Vec::new();
+        let mut has_new = !page.unreadable.is_empty();
+        let mut ids = self.keyed.build_hasher();
+        let mut all_new = true;
         for record in &page.records {
             let id = self.hash_of_id(record, identity);
             let is_known = id.is_some_and(|id| !self.ids.insert(id));
@@ -222,7 +224,8 @@ mod tests {
 
     #[test]
     fn a_page_with_other_records_is_another_page() {
-        let (a, b) = ((Some(1), "a"), (Some(2), "b"));
+        let a = (Some(1), "a");
+        let b = (Some(2), "b");
         for (one, other) in [
             // A register that gives all records the same id.
             (&[(Some(1), "a")][..], &[(Some(1), "b")][..]),

@@ -156,11 +156,6 @@ impl<T> Page<T> {
             stalled: self.stalled,
         })
     }
-
-    /// The position after a record of this page, by its index; `None` when the server gave it no cursor.
-    pub fn position_after(&self, record: usize) -> Option<Position> {
-        self.cursors.get(record)?.as_deref().map(Position::after)
-    }
 }
 
 debug_shows!(Page<T, P: std::fmt::Debug>, |it|

@@ -16,7 +16,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::graphql::AsReceived;
 use crate::model::Position;
 
-/// How many pages in a row may have no new record, unless set. A server that filters after paging may send some.
+/// How many pages in a row may have no new record. A server that filters after paging may send some.
 const EMPTY_PAGES: u32 = 20;
 
 /// Reads a list page by page, from [`Account::consignments`](crate::Account::consignments),
@@ -35,7 +35,8 @@ const EMPTY_PAGES: u32 = 20;
 /// let fake = envd_sdk::fake::Fake::start().await;
 /// let account = fake.client().build()?.account(fake.account_id());
 /// let mut pager = account.consignments(&ConsignmentFilter::default().page_size(5));
-/// let (mut seen, mut total) = (0, None);
+/// let mut seen = 0;
+/// let mut total = None;
 /// while let Some(page) = pager.next_page().await? {
 ///     seen += page.records.len();
 ///     total = page.total;
@@ -52,7 +53,6 @@ pub struct Pager<T, P = Position> {
     look_ahead: usize,
     /// How a page without a look-ahead is fetched.
     run: Run,
-    max_empty_pages: u32,
     position: P,
     /// The number of the page at the position, from 1.
     number: u64,
@@ -82,7 +82,6 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
                 0 => Run::WithCaller,
                 _ => Run::InBackground,
             },
-            max_empty_pages: EMPTY_PAGES,
             position: P::default(),
             number: 1,
             ended: false,
@@ -99,11 +98,6 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
         /// At most two pages are in transfer at a time. With cursors, the request for a page is sent when the beginning of the
         /// page before it has arrived; the position of a register's page is known when the page before it is read.
         pub fn look_ahead(pages: usize) |it| it.look_ahead = pages;
-
-        /// How many pages in a row may have no new record before the list fails with
-        /// [`Stalled`](crate::ErrorKind::Stalled); 20 unless set, and 0 counts as 1. A record is new if no
-        /// record before it has the same id.
-        pub fn max_empty_pages(pages: u32) |it| it.max_empty_pages = pages;
 
         /// What identifies a record of a document of your own; without it, no record counts as a repeated one.
         pub fn record_id(id: fn(&T) -> Option<Cow<'_, str>>) |it| it.identity.id = Arc::new(id);
@@ -232,10 +226,9 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
             Some(next) => {
                 self.position = next.clone();
                 self.number += 1;
-                if self.guard.has_only_empty_pages(self.max_empty_pages) {
-                    self.stalled = Some(
-                        "more pages in a row than max_empty_pages had no new record, and another is announced",
-                    );
+                if self.guard.has_only_empty_pages(EMPTY_PAGES) {
+                    self.stalled =
+                        Some("20 pages in a row had no new record, and another is announced");
                 }
             }
             None => self.ended = page.stalled.is_none(),
@@ -293,7 +286,6 @@ impl<T: Send + 'static> Pager<T> {
             guard: self.guard,
             look_ahead: self.look_ahead,
             run: self.run,
-            max_empty_pages: self.max_empty_pages,
             position: self.position,
             number: self.number,
             ended: self.ended,

@@ -73,7 +73,8 @@ fn listed(schema: &Schema) -> Vec<Element> {
             ExtendedType::InputObject(input) => {
                 add_type("input");
                 for (field, definition) in &input.fields {
-                    let (coordinate, kind) = (format!("{name}.{field}"), input_type(definition));
+                    let coordinate = format!("{name}.{field}");
+                    let kind = input_type(definition);
                     add(coordinate, &kind, definition.description.as_ref());
                 }
             }

@@ -17,7 +17,8 @@ const STYLE: Style = Style {
 };
 
 pub(crate) fn file(program: &Program) -> String {
-    let (mut queries, mut modules) = (String::new(), String::new());
+    let mut queries = String::new();
+    let mut modules = String::new();
     let mut shared = BTreeMap::new();
     for operation in &program.operations {
         let (query, module) = one(program, operation, &mut shared);
@@ -47,7 +48,8 @@ fn selections(program: &Program) -> String {
     let records = records.map(|record| {
         let one = |field: &Field| format!("Selection({:?}, {})", field.wire, selected(field));
         let fields: Vec<String> = record.fields.iter().map(one).collect();
-        let (name, fields) = (constant(&record.name), fields.join(", "));
+        let name = constant(&record.name);
+        let fields = fields.join(", ");
         format!("pub(super) const {name}: &[Selection] = &[{fields}];\n")
     });
     let records = indent(&records.collect::<String>());
@@ -136,7 +138,8 @@ fn one(program: &Program, operation: &Operation, shared: &mut SharedVariables) -
     let reply = STYLE.record(&operation.reply);
     let import = import("crate::model", used.iter().map(String::as_str), 1);
     let body = import + &document(program, operation) + &variables + &reply;
-    let (head, body) = (comment(head), indent(&body));
+    let head = comment(head);
+    let body = indent(&body);
     let query = format!("{head}{name} => {module}, {module}::DOCUMENT.text;\n");
     let module = format!("/// Variables and reply of `{root}`.\npub mod {module} {{\n{body}}}\n");
     (query, module)

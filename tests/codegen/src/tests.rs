@@ -48,7 +48,8 @@ fn unfinished(program: &Program) -> Vec<String> {
 /// All Rust files below a folder, one after the other.
 fn sources(folder: &str) -> String {
     let top = Path::new(ROOT).join(folder);
-    let (mut open, mut text) = (vec![top], String::new());
+    let mut open = vec![top];
+    let mut text = String::new();
     while let Some(path) = open.pop() {
         if path.is_dir() {
             let entries = fs::read_dir(path).unwrap();

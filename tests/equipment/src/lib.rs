@@ -99,7 +99,8 @@ impl Reply {
     #[must_use]
     pub fn new(status: u16) -> Self {
         let head = Some(format!("HTTP/1.1 {status} Status\r\n"));
-        let (body, end) = (Vec::new(), None);
+        let body = Vec::new();
+        let end = None;
         Self { head, body, end }
     }
 
@@ -118,7 +119,9 @@ impl Reply {
     /// Sends these bytes, then closes the connection.
     #[must_use]
     pub fn raw(bytes: impl Into<Vec<u8>>) -> Self {
-        let (head, body, end) = (None, bytes.into(), Some(usize::MAX));
+        let head = None;
+        let body = bytes.into();
+        let end = Some(usize::MAX);
         Self { head, body, end }
     }
 
@@ -297,9 +300,13 @@ impl Server {
         F: Future<Output = Reply> + Send + 'static,
     {
         let (received, requests) = <(Arc<Mutex<Vec<_>>>, Arc<Gauge>)>::default();
-        let (handler, kept, gauge) = (Arc::new(handler), received.clone(), requests.clone());
+        let handler = Arc::new(handler);
+        let kept = received.clone();
+        let gauge = requests.clone();
         let server = Self::connections(move |mut connection| {
-            let (handler, kept, gauge) = (handler.clone(), kept.clone(), gauge.clone());
+            let handler = handler.clone();
+            let kept = kept.clone();
+            let gauge = gauge.clone();
             async move {
                 while let Some(request) = connection.request().await {
                     kept.lock().unwrap().push(request.clone());
@@ -334,13 +341,15 @@ impl Server {
             connections: Arc::default(),
             requests: Arc::default(),
         };
-        let (accepted, gauge) = (server.accepted.clone(), server.connections.clone());
+        let accepted = server.accepted.clone();
+        let gauge = server.connections.clone();
         let serve = async move {
             let listener = Listener::new(listener);
             loop {
                 let connection = listener.accept().await;
                 accepted.fetch_add(1, Ordering::SeqCst);
-                let (entered, served) = (gauge.enter(), handler(connection));
+                let entered = gauge.enter();
+                let served = handler(connection);
                 tokio::spawn(async move {
                     served.await;
                     drop(entered);

@@ -66,7 +66,8 @@ async fn a_change_sends_what_is_set_and_wipes_nothing_else() {
     let fake = Fake::start().await;
     let client = fake.client().build().unwrap();
     let account = client.account(fake.account_id());
-    let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    let origin = PartyInput::new("QAZZ7777");
+    let destination = PartyInput::new("QDZZ3333");
     let input = ConsignmentInput::new([FormType::Lpac1], origin.clone(), destination.clone())
         .owner(PartyInput::new("QAZZ7777"));
     let saved = account.save_consignment(input).await.unwrap().value;

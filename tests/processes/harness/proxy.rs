@@ -197,7 +197,8 @@ impl State {
         server.set_nodelay(true).unwrap();
         let (mut from_client, mut to_client) = client.into_split();
         let (mut from_server, mut to_server) = server.into_split();
-        let (both, is_cut) = (Direction::default(), cut.clone());
+        let both = Direction::default();
+        let is_cut = cut.clone();
         let asking = async {
             let _ = self
                 .requests(&mut from_client, &mut to_server, &both, &is_cut)
@@ -232,7 +233,8 @@ impl State {
             if size == 0 {
                 return Ok(());
             }
-            let (mut passed, mut numbers) = (0, Vec::new());
+            let mut passed = 0;
+            let mut numbers = Vec::new();
             for end in statements.ends(&buffer[..size]) {
                 if self.is_used_up() {
                     to.write_all(&buffer[passed..end.start]).await?;

@@ -22,7 +22,8 @@ impl Statements {
             let is_post = piece.starts_with(b"POST ");
             return is_post.then_some(0..piece.len()).into_iter().collect();
         }
-        let (mut ends, mut start) = (Vec::new(), 0);
+        let mut ends = Vec::new();
+        let mut start = 0;
         for (at, byte) in piece.iter().enumerate() {
             if self.left > 0 {
                 self.left -= 1;

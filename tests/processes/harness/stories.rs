@@ -55,7 +55,8 @@ impl Default for Stage {
 
 /// Runs all stories of a table. For each failure it prints the step, and the expected and actual values.
 pub async fn play(table: &str, stage: Stage) {
-    let (mut stories, mut each) = (Vec::<(&str, Vec<&str>)>::new(), Vec::new());
+    let mut stories = Vec::<(&str, Vec<&str>)>::new();
+    let mut each = Vec::new();
     for line in table
         .lines()
         .filter(|line| !line.trim_start().starts_with('#') && !line.is_empty())
@@ -308,7 +309,8 @@ impl<'t> Story<'t> {
                 let answers = answers.map(|it| {
                     let row = it["index"].as_i64().map(|row| format!("[{row}]"));
                     let text = |name: &str| it[name].as_str().unwrap();
-                    let (question, value) = (text("questionId"), text("value"));
+                    let question = text("questionId");
+                    let value = text("value");
                     format!("{question}{}={value}", row.unwrap_or_default())
                 });
                 let answers: Vec<String> = answers.collect();
@@ -437,7 +439,8 @@ fn split(text: &str) -> (&str, &str) {
 
 /// Splits words like a shell: at blanks that are not inside single quotes.
 fn words(command: &str) -> Vec<String> {
-    let (mut words, mut is_open) = (vec![String::new()], false);
+    let mut words = vec![String::new()];
+    let mut is_open = false;
     for letter in command.trim().chars() {
         match letter {
             '\'' => is_open = !is_open,
@@ -450,7 +453,8 @@ fn words(command: &str) -> Vec<String> {
 
 /// Resolves the escapes of Rust.
 fn unescaped(text: &str) -> Vec<u8> {
-    let (mut bytes, mut rest) = (Vec::new(), text);
+    let mut bytes = Vec::new();
+    let mut rest = text;
     while let Some((before, after)) = rest.split_once('\\') {
         bytes.extend(before.bytes());
         let kind = after.chars().next().unwrap();

@@ -69,7 +69,8 @@ impl Terminal {
 
     /// Reads the output up to this text.
     pub fn read_until(&mut self, text: &str) {
-        let (mut shown, mut some) = (Vec::new(), [0; 1]);
+        let mut shown = Vec::new();
+        let mut some = [0; 1];
         watched(self.child.id(), text, || {
             while !shown.ends_with(text.as_bytes()) {
                 let read = self.user.read(&mut some).unwrap_or(0);

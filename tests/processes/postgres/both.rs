@@ -26,7 +26,8 @@ impl Store {
     pub(super) fn both_of(pool: &Pool, schema: &str, owner: &str) -> [Self; 2] {
         let tokens = database::settings(pool, schema).owner(owner);
         let copies = database::sync_settings(pool, schema).owner(owner);
-        let (tokens, copies) = (tokens.build().unwrap(), copies.build().unwrap());
+        let tokens = tokens.build().unwrap();
+        let copies = copies.build().unwrap();
         [Self::Tokens(tokens), Self::Copies(copies)]
     }
 

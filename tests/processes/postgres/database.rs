@@ -8,7 +8,7 @@ use envd_postgres::PostgresSync;
 use envd_postgres::deadpool_postgres::tokio_postgres::config::Host;
 use envd_postgres::deadpool_postgres::tokio_postgres::{Client, Config, NoTls};
 use envd_postgres::deadpool_postgres::{Manager, Pool, Runtime};
-use envd_postgres::{PostgresBuilder, PostgresStore};
+use envd_postgres::{PostgresBuilder, PostgresPool, PostgresStore};
 use envd_sdk::auth::sealed::{SealedStore, SealingKey};
 use envd_sdk::auth::{StoreError, StoreErrorKind};
 use processes::Proxy;
@@ -198,13 +198,13 @@ pub(super) fn sync(pool: &Pool, schema: &str) -> PostgresSync {
 }
 
 pub(super) fn sync_settings(pool: &Pool, schema: &str) -> PostgresBuilder<PostgresSync> {
-    PostgresSync::builder(pool.clone())
+    PostgresSync::builder(PostgresPool::from_pool(pool.clone()))
         .schema(schema)
         .time_out(Duration::from_secs(10))
 }
 
 pub(super) fn settings(pool: &Pool, schema: &str) -> PostgresBuilder<PostgresStore> {
-    PostgresStore::builder(pool.clone())
+    PostgresStore::builder(PostgresPool::from_pool(pool.clone()))
         .schema(schema)
         .time_out(Duration::from_secs(10))
 }
@@ -255,7 +255,8 @@ pub(super) fn config() -> Config {
 }
 
 pub(super) fn config_without_host() -> Config {
-    let (from, mut config) = (config(), Config::new());
+    let from = config();
+    let mut config = Config::new();
     if let Some(user) = from.get_user() {
         config.user(user);
     }

@@ -23,7 +23,8 @@ pub(super) fn record(generation: u64) -> Record {
 async fn read_only_and_full_databases_are_errors_of_their_own() {
     let database = Database::new().await;
     let pool = database::pool_with("-c default_transaction_read_only=on", 2);
-    let (read_only, store) = (database::store(&pool, &database.schema), database.store());
+    let read_only = database::store(&pool, &database.schema);
+    let store = database.store();
     let error = read_only.swap(KEY, None, &record(1)).await.unwrap_err();
     is_of(&error, StoreErrorKind::Denied);
     database.fill("{table}", "INSERT OR UPDATE").await;
@@ -98,8 +99,8 @@ async fn a_connection_without_replies_times_out() {
 #[tokio::test]
 async fn a_missing_server_is_unreachable() {
     let url = "postgres://user@127.0.0.1:1/none";
-    let pool = envd_postgres::loopback_pool(url, 2).unwrap();
-    let store = database::store(&pool, "envd");
+    let pool = envd_postgres::PostgresPool::from_url(url, 2).unwrap();
+    let store = database::store(pool.pool(), "envd");
     let error = store.load(KEY).await.unwrap_err();
     is_of(&error, StoreErrorKind::Unreachable);
     let error: envd_sdk::Error = error.into();

@@ -36,14 +36,16 @@ struct Bench {
 
 impl Bench {
     async fn new(database: Database) -> Self {
-        let (fake, to_database) = (fake().await, database::proxy().await);
+        let fake = fake().await;
+        let to_database = database::proxy().await;
         let to_provider = Proxy::of(&fake).await;
         // All hosts use one address of the token endpoint, because a stored record belongs to one endpoint.
         let through = to_provider.through(fake.token_url());
         log_in_at(&through, &fake, database.sealed()).await;
         let clock = Clock::manual(start());
         let host = || host(&database, &to_database, &through, &clock);
-        let (refreshing, other) = (host(), host());
+        let refreshing = host();
+        let other = host();
         refreshing.access_token().await.unwrap();
         other.access_token().await.unwrap();
         Self {

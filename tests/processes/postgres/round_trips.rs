@@ -9,7 +9,8 @@ use crate::stores::sessions::{LIFETIME, fake, log_in, manager, start};
 #[tokio::test]
 async fn a_refresh_takes_three_round_trips_and_a_valid_token_none() {
     let database = Database::new().await;
-    let (fake, proxy) = (fake().await, database::proxy().await);
+    let fake = fake().await;
+    let proxy = database::proxy().await;
     log_in(&fake, database.sealed()).await;
     let store = database::store(&database::pool_through(&proxy, 4), &database.schema);
     let clock = Clock::manual(start());

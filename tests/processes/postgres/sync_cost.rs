@@ -91,7 +91,8 @@ const CONDITIONS: &str = "\
 
 fn conditions() -> Vec<Query> {
     let query = |words: &str| {
-        let (mut query, mut words) = (Query::default(), words.split_whitespace());
+        let mut query = Query::default();
+        let mut words = words.split_whitespace();
         while let Some(name) = words.next() {
             let text = words.next().map(str::to_owned);
             match name {

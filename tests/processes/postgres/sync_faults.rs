@@ -53,7 +53,8 @@ async fn interrupted(
     before_statements: impl IntoIterator<Item = usize>,
     interrupt: impl AsyncFn(&Proxy),
 ) {
-    let (proxy, near) = (database::proxy().await, database.sync());
+    let proxy = database::proxy().await;
+    let near = database.sync();
     for (version, passed) in (0..).zip(before_statements) {
         let far = through(&proxy, database).await;
         let before = contents(&near).await;

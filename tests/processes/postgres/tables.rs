@@ -1,6 +1,6 @@
 //! Migrations, names of schemas and tables, damaged rows, and the contents of a dump.
 
-use envd_postgres::{PostgresStore, PostgresSync};
+use envd_postgres::{PostgresPool, PostgresStore, PostgresSync};
 use envd_sdk::auth::{StoreError, StoreErrorKind, TokenStore};
 use envd_sync::store::SyncStore;
 use envd_sync::store::rows::*;
@@ -188,14 +188,15 @@ async fn names_may_be_keywords_and_have_capitals() {
     let database = Database::empty().await;
     let pool = pool(2);
     let open = |table: &str| {
-        let settings = PostgresStore::builder(pool.clone());
+        let settings = PostgresStore::builder(PostgresPool::from_pool(pool.clone()));
         settings
             .schema(&database.schema)
             .table(table)
             .build()
             .unwrap()
     };
-    let (one, two) = (open("Select"), open("select"));
+    let one = open("Select");
+    let two = open("select");
     one.migrate().await.unwrap();
     two.migrate().await.unwrap();
     one.swap(KEY, None, &record(1)).await.unwrap().unwrap();
@@ -205,14 +206,14 @@ async fn names_may_be_keywords_and_have_capitals() {
 #[test]
 fn a_pool_for_one_connection_is_refused() {
     let url = "postgres://user@127.0.0.1:1/none";
-    let pool = envd_postgres::loopback_pool(url, 1).unwrap();
+    let pool = PostgresPool::from_url(url, 1).unwrap();
     let error = PostgresStore::builder(pool).build().unwrap_err();
     assert!(error.to_string().contains("two"), "{error}");
 }
 
 #[test]
 fn a_builder_shows_its_schema_and_no_address() {
-    let pool = envd_postgres::loopback_pool("postgres://u@127.0.0.1:1/d", 1).unwrap();
+    let pool = PostgresPool::from_url("postgres://u@127.0.0.1:1/d", 1).unwrap();
     let shown = format!("{:?}", PostgresSync::builder(pool).schema("farm"));
     assert!(shown.contains("farm") && !shown.contains("127.0.0.1"));
 }
@@ -234,7 +235,8 @@ async fn a_dump_of_the_table_shows_no_token() {
 
     log_in(&fake, database.sealed()).await;
     let stored = database.sealed().load(KEY).await.unwrap().unwrap();
-    let (shown, tokens) = (database.query_text(dump).await, stored.record.tokens());
+    let shown = database.query_text(dump).await;
+    let tokens = stored.record.tokens();
     assert!(shown.contains(KEY) && shown.contains("\"test\"") || shown.contains("test"));
     let subject = tokens.subject().unwrap();
     for secret in [

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 #[tokio::test]
 async fn a_run_that_goes_on_sends_what_others_write_and_ends_with_a_report() {
-    let (fake, folder) = (Fake::start().await, Folder::new());
+    let fake = Fake::start().await;
+    let folder = Folder::new();
     let input = r#"{"forms": ["LPAC1"], "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "QDZZ3333"}}"#;
     folder.write("in.json", input);
     let program = |arguments: [&str; 2]| {

@@ -193,7 +193,8 @@ fn steps(operations: &[String]) -> Vec<At> {
 
 /// Waits for this number of changes to a file, or the end of the program.
 fn wait_for_writes(file: &Path, count: usize, program: &mut Process) {
-    let (mut before, mut writes) = (None, 0);
+    let mut before = None;
+    let mut writes = 0;
     program.until("writes of a run", || {
         let now = fs::metadata(file).and_then(|file| Ok((file.len(), file.modified()?)));
         let now = now.ok();

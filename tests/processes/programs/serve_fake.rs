@@ -244,7 +244,8 @@ const OTHERS: &str = "https://evil.example http://localhost.evil.example http://
 #[test]
 fn pages_of_this_machine_may_call_it_and_others_may_not() {
     let fake = serve(&[]);
-    let (graphql, page) = (fake.url("graphql"), fake.url("issuer"));
+    let graphql = fake.url("graphql");
+    let page = fake.url("issuer");
     let call = |method: &str, url: &Url, origin: &str| {
         let origin = format!("origin: {origin}");
         send(method, url, &[&origin], "{}")

@@ -15,7 +15,8 @@ struct Farm {
 
 impl Farm {
     async fn with(records: usize) -> Self {
-        let (from, to) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+        let from = PartyInput::new("QAZZ7777");
+        let to = PartyInput::new("QDZZ3333");
         let input = ConsignmentInput::new([FormType::Lpac1], from, to);
         let input = input.status(ConsignmentStatus::Draft);
         let world = (0..records).fold(World::sample(), |world, _| {

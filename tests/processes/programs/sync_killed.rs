@@ -26,7 +26,8 @@ enum Kill {
 /// A world with more records than one page.
 fn world() -> World {
     let input = || {
-        let (from, to) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+        let from = PartyInput::new("QAZZ7777");
+        let to = PartyInput::new("QDZZ3333");
         ConsignmentInput::new([FormType::Lpac1], from, to)
     };
     (0..110).fold(World::sample(), |world, _| {
@@ -144,7 +145,8 @@ impl Killed {
         let statuses = ["DRAFT", "SUBMITTED", "LOCKED"];
         let edit = match self.random.u8(..8) {
             0 => {
-                let (from, to) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+                let from = PartyInput::new("QAZZ7777");
+                let to = PartyInput::new("QDZZ3333");
                 WebsiteEdit::insert(ConsignmentInput::new([FormType::Lpac1], from, to))
             }
             1 => WebsiteEdit::delete(id),
@@ -167,7 +169,8 @@ impl Killed {
 
     /// Runs the program, kills it, and records the complete lines that it has written.
     fn run_and_kill(&mut self, consumer: &'static str, kill: Kill) {
-        let (ack_each, full) = (self.random.u8(..4) > 0, self.random.u8(..8) == 0);
+        let ack_each = self.random.u8(..4) > 0;
+        let full = self.random.u8(..8) == 0;
         let before = self.fake.request_count("Consignments");
         let program = self.program(consumer, ack_each, full);
         let mut program = program.start();

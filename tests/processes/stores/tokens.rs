@@ -16,7 +16,8 @@ const FILE: &str = "tokens.json";
 
 /// A fake, and a token file with one of its sessions.
 async fn logged_in() -> (Fake, Folder, FileStore) {
-    let (fake, folder) = (fake().await, Folder::new());
+    let fake = fake().await;
+    let folder = Folder::new();
     let file = FileStore::new(folder.path(FILE));
     log_in(&fake, file.clone()).await;
     (fake, folder, file)
@@ -53,15 +54,16 @@ const KILLS: [(&str, Fault, bool); 5] = [
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn after_a_kill_at_any_moment_the_file_is_whole_and_the_next_process_goes_on() {
     for (name, fault, is_rotated) in KILLS.iter().cycle().take(20 * KILLS.len()) {
-        let (fake, folder) = (fake().await, Folder::new());
+        let fake = fake().await;
+        let folder = Folder::new();
         let file = FileStore::new(folder.path(FILE));
-        let (proxy, names) = (Proxy::of(&fake).await, || {
-            fs::read_dir(folder.path("")).unwrap()
-        });
+        let proxy = Proxy::of(&fake).await;
+        let names = || fs::read_dir(folder.path("")).unwrap();
         let url = proxy.through(fake.token_url());
         log_in_at(&url, &fake, file.clone()).await;
         let mut host = take_tokens(&url, &fault.at(&folder.text(FILE)));
-        let (before, files) = (fake.token_requests(), names().count());
+        let before = fake.token_requests();
+        let files = names().count();
         if *fault == Fault::None {
             proxy.set(Mode::HoldReplies);
         }

@@ -75,7 +75,9 @@ struct Step {
 
 /// Runs all scenarios of a table. For each failure it prints the step, and the expected and actual values.
 async fn play(table: &str) {
-    let (mut lets, mut first, mut scenarios) = (Words::new(), Vec::new(), Vec::new());
+    let mut lets = Words::new();
+    let mut first = Vec::new();
+    let mut scenarios = Vec::new();
     for line in table
         .lines()
         .filter(|line| !line.trim_start().starts_with('#'))
@@ -592,7 +594,9 @@ fn assumptions(name: &str, rest: &str) -> Assumptions {
 
 /// The address at which a login begins, with changed parameters; a parameter without a value is removed.
 fn authorization(fake: &Fake, changes: &str) -> Url {
-    let (client, redirect, audience) = (fake.client_id(), fake.redirect_uri(), fake.audience());
+    let client = fake.client_id();
+    let redirect = fake.redirect_uri();
+    let audience = fake.audience();
     // The challenge is from RFC 7636 appendix B.
     let standard = format!(
         "response_type=code client_id={client} redirect_uri={redirect} audience={audience} state=state-1 nonce=nonce-1 \

@@ -72,7 +72,8 @@ async fn every_valid_fixture_is_saved_without_errors() {
             json!({"id": saved["number"], "account": variables["envdAccountId"]}),
         )
         .await;
-        let (read, input) = (&read["consignment"], &variables["input"]);
+        let read = &read["consignment"];
+        let input = &variables["input"];
         assert_eq!(read["heads"], case["heads"], "{file}");
         assert_eq!(read["species"], case["species"], "{file}");
         assert_eq!(read["answers"], input["answers"], "{file}");

@@ -99,14 +99,16 @@ fn head(length: usize) -> String {
 
 /// A reply with a page in two parts; the first contains the cursor.
 fn parts(is_last: bool, number: &str, is_compressed: bool) -> (Vec<u8>, Vec<u8>) {
-    let (more, cursor) = (!is_last, if is_last { "b" } else { "a" });
+    let more = !is_last;
+    let cursor = if is_last { "b" } else { "a" };
     // Edges after `pageInfo`, as in our document.
     let start = format!(
         r#"{{"data": {{"consignments": {{"totalCount": 2, "pageInfo": {{"hasNextPage": {more}, "endCursor": "{cursor}"}}"#
     );
     let rest =
         format!(r#", "edges": [{{"cursor": "{number}", "node": {{"number": "{number}"}}}}]}}}}}}"#);
-    let (mut body, mut at) = ([start.as_bytes(), rest.as_bytes()].concat(), start.len());
+    let mut body = [start.as_bytes(), rest.as_bytes()].concat();
+    let mut at = start.len();
     let mut head = head(body.len());
     if is_compressed {
         body = gzip(&body);

@@ -53,7 +53,8 @@ async fn each_input_has_a_result_with_one_request_for_each_pic() {
             look_ups.sort_by_key(|look_up| look_up.position);
         }
         let shown = look_ups.iter().map(|look_up| {
-            let (position, input) = (look_up.position, &look_up.input);
+            let position = look_up.position;
+            let input = &look_up.input;
             format!("{position} {input} {}", described(look_up))
         });
         let shown = shown.collect::<Vec<_>>().join(", ");
@@ -141,7 +142,8 @@ async fn two_thousand_pics_are_looked_up_in_constant_memory() {
     let inputs = (0..2_000).map(|number| format!("QZ{number:06}"));
     let mut look_ups = client(&server).lookup_many(inputs).concurrency(8);
     assert_eq!(look_ups.size_hint(), (2_000, Some(2_000)));
-    let (mut seen, mut most) = (0, 0);
+    let mut seen = 0;
+    let mut most = 0;
     while let Some(look_up) = look_ups.next().await {
         assert_eq!(
             (look_up.position, described(&look_up).as_str()),
@@ -223,7 +225,9 @@ async fn a_refused_token_or_key_stops_the_look_ups_that_are_not_sent_yet() {
         if as_completed {
             look_ups = look_ups.as_completed();
         }
-        let (mut positions, mut refused, mut not_sent) = (Vec::new(), 0, 0);
+        let mut positions = Vec::new();
+        let mut refused = 0;
+        let mut not_sent = 0;
         while let Some(look_up) = look_ups.next().await {
             positions.push(look_up.position);
             match &look_up.result {

@@ -76,7 +76,8 @@ async fn a_search_resumes_after_any_record_and_pages_come_as_a_stream() {
     let fake = fake_from(1).await;
     let search = || register(&fake).search(&PropertySearch::text("NSW").page_size(4));
     let all = assert_resumes(|place| search().start_at(placed(place)).items()).await;
-    let (mut pages, mut seen) = (search().pages(), Vec::new());
+    let mut pages = search().pages();
+    let mut seen = Vec::new();
     while let Some(page) = poll_fn(|context| Pin::new(&mut pages).poll_next(context)).await {
         let records = page.unwrap().records.into_iter();
         seen.extend(records.filter_map(|found| found.pic));

@@ -1,4 +1,4 @@
-//! Schemas and documents that would write code of their own, or code that does not compile.
+//! Hostile schemas and documents that try to inject code, or to produce code that does not compile.
 
 #![expect(clippy::format_push_string, reason = "documents of tests")]
 
@@ -7,7 +7,7 @@ use fastrand::Rng;
 
 use super::{generate, named, written};
 
-/// An extension of the schema of the SDK; each `%` is a text.
+/// An extension of the schema of the SDK; each `%` is replaced by a text.
 const TEXTS: &str = r"
 directive @mark(reason: String = %) on FIELD_DEFINITION
 extend type Query {
@@ -33,7 +33,7 @@ fragment Row on Herd { tag name price kind }
 mutation Move($input: MoveInput!) { move(input: $input) { name } }
 "#;
 
-/// What ends a comment or a string somewhere, and what would run then.
+/// Texts that end a comment or a string in some language, and code that would then run.
 const PIECES: [&str; 38] = [
     "\n",
     "\r",
@@ -80,7 +80,7 @@ fn text(random: &mut Rng) -> String {
     pieces.collect()
 }
 
-/// A string of GraphQL, or a block string where it has one.
+/// A GraphQL string, or a block string if `is_block` and possible.
 fn literal(text: &str, is_block: bool) -> String {
     if is_block && !text.contains(['"', '\\']) {
         return format!("\"\"\"{text}\"\"\"");
@@ -99,7 +99,7 @@ fn with_texts(template: &str, mut next: impl FnMut() -> String) -> String {
     parts.fold(first, |text, part| text + &next() + part)
 }
 
-/// The code for texts, of which some are refused, such as a raw control character.
+/// Generates code from texts. Some texts are refused, such as a raw control character.
 fn code(mut texts: impl FnMut() -> String) -> Result<String, String> {
     let schema = with_texts(TEXTS, &mut texts);
     let document = with_texts(DOCUMENT, texts);
@@ -131,7 +131,7 @@ fn no_text_of_a_schema_or_a_document_becomes_code() {
         let Ok(written) = written else { continue };
         accepted += 1;
         assert_eq!(written::without_texts(&written), expected, "{texts:?}");
-        // Nor do they become programs of rustdoc, or sources, or are there others than a reader sees.
+        // Texts also do not become rustdoc tests or sources, and have no characters that hide text from a reader.
         let comments = written.lines().map(str::trim_start);
         for comment in comments.filter(|line| line.starts_with("///")) {
             let is_text = !comment.contains("```") && !comment.contains("  ");
@@ -146,7 +146,7 @@ fn no_text_of_a_schema_or_a_document_becomes_code() {
     assert!(accepted > 5, "{accepted}");
 }
 
-/// Names that meet as they are, in Rust, or with what the code uses.
+/// Names that collide unchanged, as Rust names, or with names that the code uses.
 const NAMES: [&str; 40] = [
     "heads",
     "Heads",
@@ -190,7 +190,7 @@ const NAMES: [&str; 40] = [
     "QuestionDepth9",
 ];
 
-/// A schema with such names, and those of three of its types.
+/// A schema with such names, and the names of three of its types.
 struct Schema {
     text: String,
     herd: &'static str,
@@ -228,7 +228,7 @@ fn random_schema(random: &mut Rng) -> Schema {
     }
 }
 
-/// A selection with such names, alone or beside the fields of a fragment.
+/// A selection with such names, alone or next to the fields of a fragment.
 fn random_selection(random: &mut Rng, fragments: &[&str], level: usize) -> String {
     let mut selection = "z ".to_owned();
     for _ in 0..random.usize(0..3) {
@@ -253,7 +253,7 @@ fn random_document(random: &mut Rng, schema: &Schema) -> String {
     let mut document = String::new();
     let mut names = NAMES.to_vec();
     random.shuffle(&mut names);
-    // A fragment selects none of the later ones: they do not contain each other.
+    // A fragment uses only earlier ones, so none contains itself.
     let fragments = &names[..random.usize(0..3)];
     for (at, name) in fragments.iter().enumerate() {
         let inside = random_selection(random, &fragments[..at], 1);

@@ -20,7 +20,7 @@ fn generate(schema: Option<&str>, document: &str) -> Result<String, String> {
 
 const SCHEMA: &str = include_str!("../../tests/schema.graphql");
 
-/// Each document of the table stands above its errors.
+/// In the table, each document is above its errors.
 #[test]
 fn a_wrong_document_is_named_with_its_place_and_what_exists_instead() {
     let table = include_str!("errors.txt");
@@ -33,7 +33,8 @@ fn a_wrong_document_is_named_with_its_place_and_what_exists_instead() {
     assert_eq!(written, table, "\n{written}");
 }
 
-/// What no compiler or reply shows: pages, and what a user may do with the types. `tests/generated` compiles and runs the rest.
+/// Checks parts that neither a compiler nor a reply shows: documentation, and the traits of the types. `tests/generated` compiles
+/// and runs the rest.
 #[test]
 fn pages_and_traits_are_written() {
     let documents = include_str!("../../../../tests/generated/documents.graphql");
@@ -43,7 +44,7 @@ fn pages_and_traits_are_written() {
     let written = money.generate_from(Some(&schema), &documents).unwrap();
     let public = "#[derive(Clone, Debug, Default, PartialEq, ::envd_sdk::serde::Serialize, ::envd_sdk::serde::Deserialize)]\n";
     assert_eq!(written.matches(public).count(), 38);
-    // With a required enum, which has none.
+    // Types with a required enum, which has no default.
     let without_default = public.replace("Default, ", "");
     assert_eq!(written.matches(&without_default).count(), 3);
     assert_eq!(written.matches("#[non_exhaustive]\n").count(), 32);
@@ -66,8 +67,7 @@ fn pages_and_traits_are_written() {
     }
 }
 
-/// What stands in the schema, what the service has in its place, and what the code or the errors then say. No document names an
-/// object type.
+/// A part of the schema, the service's version of it, and a part of the resulting code or errors. No document names an object type.
 const DIFFERENCES: &str = "
     Party                              | PartyRecord   | origin: Option<::envd_sdk::model::Party>
     updatedAt: DateTime                | changedAt: DateTime | does not have a field `updatedAt` (selected by List); there is `updatedBy`
@@ -91,7 +91,7 @@ fn what_differs_in_the_service_is_found_when_the_code_is_written() {
     let ours = generate(Some(crate::SCHEMA), document).unwrap();
     assert!(ours.contains("Connection<::envd_sdk::model::ConsignmentSummary>"));
     assert!(ours.contains("pub input: ::envd_sdk::model::TemplateInput"));
-    // But for the sources of descriptions, which the schema of a service does not have.
+    // The same except for the sources of descriptions, which the schema of a service does not have.
     let ours_without_file = generate(None, document).unwrap();
     assert_eq!(
         written::without_texts(&ours),
@@ -114,7 +114,7 @@ fn what_differs_in_the_service_is_found_when_the_code_is_written() {
 
 #[test]
 fn a_large_schema_and_documents_without_end_are_bounded() {
-    // Inputs that contain each other, 2,000 of them.
+    // 2,000 inputs that contain each other.
     let mut schema = "type Query { a(i: I0): Int }\n".to_owned();
     for number in 0..2_000 {
         let inner = [(number + 1) % 2_000, (number * 31 + 5) % 2_000];
@@ -139,7 +139,7 @@ fn a_large_schema_and_documents_without_end_are_bounded() {
     }
     let error = generate(Some(SCHEMA), &document).unwrap_err();
     assert!(error.contains("more than 100,000 fields"), "{error}");
-    // Each fragment has a hundred levels, and the next one in the last of them.
+    // Each fragment has a hundred levels, and uses the next one at the last level.
     let mut document = "query A { ...F0 } fragment F60 on Query { grid }\n".to_owned();
     for (open, close) in [("... { ", "} "), ("one { ", "} ")] {
         for number in 0..60 {

@@ -1,4 +1,4 @@
-//! Reads written code with `syn`, as rustc would: which items it has, and whether each name is there and there once.
+//! Parses generated code with `syn`, as rustc would, and checks that each used name exists and is unique.
 
 use std::collections::BTreeSet;
 
@@ -9,17 +9,17 @@ use syn::{
     Token, Type, braced,
 };
 
-/// What the code uses without a path.
+/// Names that the code uses without a path.
 const PRELUDE: [&str; 7] = ["Box", "Option", "String", "Vec", "bool", "f64", "i64"];
 
-/// What macros and derives use without a path: rustc would take an item of the same name.
+/// Names that macros and derives use without a path: rustc would resolve them to an item with the same name.
 const OF_MACROS: &str = "Err From None Ok Result Self Some char core alloc envd_sdk f32 i8 i16 i32 i128 isize std str u8 u16 u32 u64 \
     u128 usize";
 
 /// Enums of the SDK, which have no default.
 const SDK_ENUMS: [&str; 3] = ["ConsignmentStatus", "FormType", "Species"];
 
-/// The code without comments, reasons of deprecation and the documents that are sent: what runs.
+/// The code without comments, deprecation reasons and documents: the code that runs.
 pub(super) fn without_texts(code: &str) -> String {
     syn::parse_file(code).unwrap_or_else(|error| panic!("{error}\n{code}"));
     let tokens: TokenStream = code.parse().unwrap();
@@ -106,7 +106,7 @@ struct Scope {
     /// Types and modules.
     types: BTreeSet<String>,
     values: BTreeSet<String>,
-    /// Of the types, those with a default.
+    /// The types with a default.
     defaults: BTreeSet<String>,
     structs: Vec<ItemStruct>,
     modules: Vec<(String, Scope)>,
@@ -173,7 +173,7 @@ impl Scope {
         }
     }
 
-    /// Whether each type that a field has is there, and whether what has a default consists of such types.
+    /// Asserts that the type of each field exists, and that the fields of a type with a default have defaults.
     fn check(&self, above: Option<&Scope>) {
         for item in &self.structs {
             let is_default = self.defaults.contains(&item.ident.to_string());
@@ -198,7 +198,7 @@ impl Scope {
         assert_eq!(self.operations.len(), self.modules.len());
     }
 
-    /// Whether the type has a default.
+    /// Asserts that a type exists, and returns whether it has a default.
     fn check_type(&self, above: Option<&Scope>, ty: &Type) -> bool {
         let Type::Path(path) = ty else {
             panic!("another type than a path")
@@ -249,7 +249,7 @@ fn text(path: &Path) -> String {
     segments.collect::<Vec<_>>().join("::")
 }
 
-/// Whether rustc would take the code, as far as names tell.
+/// Asserts that rustc would accept the code, as far as names are concerned.
 pub(super) fn check(code: &str) {
     let file = syn::parse_file(code).unwrap_or_else(|error| panic!("{error}\n{code}"));
     Scope::of(file.items).check(None);

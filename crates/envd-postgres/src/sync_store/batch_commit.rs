@@ -12,15 +12,15 @@ use crate::statement::{Statement, column, unsigned};
 use envd_sdk::auth::{StoreError, StoreErrorKind};
 use envd_sync::store::rows::{Batch, ChangeRow, RecordRow, RowKeys};
 
-/// Locks the row also where it is there and nothing is written to it.
+/// Locks the row even if it exists and no write changes it.
 const LOCK: &str = "INSERT INTO {lock} AS stored (account) VALUES ($1)
     ON CONFLICT (account) DO UPDATE SET account = EXCLUDED.account WHERE false";
 
-/// Sees what was committed before the lock was taken: at READ COMMITTED each statement sees the latest state.
+/// Sees all commits before the lock was taken: at READ COMMITTED each statement sees the latest state.
 const VERSIONS: &str =
     "SELECT name, version FROM {document} WHERE account = $1 AND name = ANY ($2)";
 
-// Each writes all that is alike in a batch.
+// Each statement writes all entries of one kind in a batch.
 
 const WRITE_DOCUMENTS: &str = "INSERT INTO {document} AS stored (account, name, version, text)
     SELECT $1, written.name, 1, written.text FROM unnest($2, $3) AS written (name, text)
@@ -68,14 +68,14 @@ pub(super) async fn commit(
     } else {
         (&[] as _, "ROLLBACK")
     };
-    // With an error, the end of the connection ends the transaction.
+    // After an error, closing the connection ends the transaction.
     let written = database.send(&connection, None, writes, Some(end)).await;
     written.map_err(|error| error.error)?;
     connection.give_back();
     Ok(is_as_expected)
 }
 
-/// The versions that documents must have, by name; `None` if they cannot have them.
+/// The versions that documents must have, by name; `None` if these cannot all hold.
 fn expected(batch: &Batch) -> Option<HashMap<&str, u64>> {
     let mut expected = HashMap::new();
     for (name, version) in &batch.expected {
@@ -94,7 +94,8 @@ async fn begin(
     account: &str,
     expected: &HashMap<&str, u64>,
 ) -> Result<(PooledConnection, bool), StoreError> {
-    // They free the account from a host that hangs between the two round trips, and end the wait for it before the caller's.
+    // These free the account if a host hangs between the two round trips, and end the wait for the lock before the caller's own
+    // time-out.
     let limit = database.time_out.as_millis().clamp(2, 60_000);
     let settings = format!(
         "SET LOCAL idle_in_transaction_session_timeout = '{limit}ms'; SET LOCAL lock_timeout = '{}ms'",
@@ -102,7 +103,7 @@ async fn begin(
     );
     let names = expected.keys().copied();
     let names: Vec<&str> = names.filter(|name| is_storable(name)).collect();
-    // The migrations are read first, for a migration takes its locks in this order.
+    // Read the migrations first, because a migration takes its locks in this order.
     let statements = [
         Statement::new(APPLIED),
         Statement::new(LOCK).bind(Type::TEXT, account),
@@ -198,7 +199,7 @@ fn writes<'a>(account: &'a str, batch: &'a Batch) -> Result<Vec<Statement<'a>>, 
     Ok(all)
 }
 
-/// No statement can write a row twice.
+/// The last entry for each name, because a statement cannot write a row twice.
 fn last_of_each<'a, T>(all: &'a [T], name: impl Fn(&'a T) -> &'a String) -> Vec<&'a T> {
     let numbered = all.iter().enumerate();
     let last: HashMap<&String, usize> = numbered.clone().map(|(at, one)| (name(one), at)).collect();

@@ -1,15 +1,15 @@
-//! The store in tables of Postgres.
+//! The store of copies in tables of Postgres.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use deadpool_postgres::Pool;
 use deadpool_postgres::tokio_postgres::Row as Stored;
 use deadpool_postgres::tokio_postgres::types::Type;
 
 use super::batch_commit;
 use super::row_query;
 use crate::PostgresBuilder;
+use crate::connection::PostgresPool;
 use crate::database::Database;
 use crate::schema::Migration;
 use crate::statement::{Statement, column, unsigned};
@@ -35,7 +35,7 @@ const TABLES: [(&str, &str); 5] = [
 const DOCUMENTS: &str = "SELECT name, version, text FROM {document}
     WHERE account = $1 AND name >= $2 AND ($3 IS NULL OR name < $3) ORDER BY name";
 
-/// A row without a payload is damaged, and must not be passed over.
+/// A row without a payload is damaged, and must cause an error instead of being skipped.
 macro_rules! columns {
     () => {
         "id, sequence, generation, status, species, number, origin_pic, destination_pic, movement_day, updated_at,
@@ -58,23 +58,24 @@ const CHANGES_REPLACING: &str = "SELECT sequence, previous, id, payload FROM {ch
     ORDER BY previous, sequence LIMIT $3";
 
 impl PostgresBuilder<PostgresSync> {
-    /// Builds the store. Nothing is sent yet.
+    /// Builds the store; nothing is sent yet.
     ///
     /// # Errors
     ///
-    /// The name of the schema is not made of ASCII letters, digits and underscores, or that of the owner has quotes or the like.
+    /// The name of the schema contains other characters than ASCII letters, digits and underscores, or that of the owner contains
+    /// quotes or the like.
     pub fn build(self) -> Result<PostgresSync, StoreError> {
         Ok(PostgresSync(Arc::new(self.database(&TABLES, &MIGRATIONS)?)))
     }
 }
 
-/// Keeps the copies of accounts in tables of Postgres that many hosts share. Cheap to clone; clones share the pool.
+/// Keeps the copies of accounts in tables of Postgres that many hosts share; cheap to clone, and clones share the pool.
 ///
 /// ```
-/// use envd_postgres::{PostgresSync, loopback_pool};
+/// use envd_postgres::{PostgresPool, PostgresSync};
 ///
 /// # equipment::example(async {
-/// let pool = loopback_pool("postgres://app:password@127.0.0.1/app", 16)?;
+/// let pool = PostgresPool::from_url("postgres://app:password@127.0.0.1/app", 16)?;
 /// let store = PostgresSync::builder(pool).schema("vendor").build()?;
 /// # if false {
 /// store.migrate().await?; // when the application is deployed
@@ -83,66 +84,68 @@ impl PostgresBuilder<PostgresSync> {
 /// # Ok(()) });
 /// ```
 ///
-/// Everything is stored in the clear: encrypt the volume of the database where its disks or backups must show nothing.
+/// Everything is stored as plain text: encrypt the volume of the database if its disks or backups must show nothing.
 ///
-/// It needs what [the crate](crate#what-it-needs) says, and one connection of the pool for each call at a time. The database has
-/// to be encoded in UTF-8. Texts with a NUL character are refused, for Postgres cannot store them.
+/// Besides [the requirements of the crate](crate#what-it-needs), it needs one connection of the pool per concurrent call. The
+/// database must be encoded in UTF-8. Texts with a NUL character are refused, because Postgres cannot store them.
 ///
 /// # Commits
 ///
-/// A commit is one transaction of two round trips: the first one locks the account and compares the versions, the second
-/// writes everything. So commits of one account come one after the other, and those of two accounts do not wait for each other.
-/// Until the second round trip begins, a lost connection is replaced once; afterwards the commit fails, and may have been
-/// written: load again. A batch with expected versions can be repeated, for it is refused if it was written. A
-/// host that hangs in between loses the lock after the [time-out](PostgresBuilder::time_out).
+/// A commit is one transaction of two round trips: the first one locks the account and compares the versions, the second writes
+/// everything. So commits to one account run one after the other, and commits to different accounts do not wait for each other.
+/// Until the second round trip begins, a lost connection is replaced once. Afterwards the commit fails but may have been written:
+/// load again. A batch with expected versions can be repeated: if it was already written, it is refused. A host that hangs in
+/// between loses the lock after the [time-out](PostgresBuilder::time_out).
 ///
 /// # Cost
 ///
-/// A read is one round trip of three statements: the transaction begins, the read, its end. A sync that finds nothing new reads two
-/// or three times and writes nothing. A page of 100 records takes two round trips and 8 to 14 statements.
+/// A read is one round trip of three statements: the beginning of the transaction, the read, the end. A sync that finds nothing new
+/// takes two or three reads and no write. A page of 100 records takes two round trips and 8 to 14 statements.
 ///
-/// The server chooses the indexes of a search by its statistics, which autovacuum keeps; without it run `ANALYZE` after a first sync.
+/// The server chooses the index for a search by its statistics, which autovacuum updates; without autovacuum run `ANALYZE` after
+/// the first sync.
 ///
-/// Every key begins with the account, so that the tables can be
-/// partitioned by it; no key and no sequence spans accounts.
+/// Every key begins with the account, so the tables can be partitioned by it; no key and no sequence spans accounts.
 ///
 /// # Two versions during a deploy
 ///
-/// A migration names the oldest version of the tables whose programs can go on with the new ones. Those do; older ones get
-/// [`NewerVersion`](envd_sdk::auth::StoreErrorKind::NewerVersion) and write nothing, also if they ran before the migration.
+/// A migration names the oldest version of this crate that can use the new tables. Programs from that version on continue. Older
+/// ones get [`NewerVersion`](envd_sdk::auth::StoreErrorKind::NewerVersion) and write nothing, even if they were running before the
+/// migration.
 ///
 /// # Errors
 ///
-/// Those of all methods have these predicates of [`StoreError`]: [`Unreachable`](envd_sdk::auth::StoreErrorKind::Unreachable),
-/// [`LockTimeout`](envd_sdk::auth::StoreErrorKind::LockTimeout) (another process writes to the account),
-/// [`Full`](envd_sdk::auth::StoreErrorKind::Full), [`Denied`](envd_sdk::auth::StoreErrorKind::Denied), [`Missing`](envd_sdk::auth::StoreErrorKind::Missing) (the
-/// tables), [`Insecure`](envd_sdk::auth::StoreErrorKind::Insecure), [`Unreadable`](envd_sdk::auth::StoreErrorKind::Unreadable),
-/// [`NewerVersion`](envd_sdk::auth::StoreErrorKind::NewerVersion), [`Unsupported`](envd_sdk::auth::StoreErrorKind::Unsupported) (a pooler that pools statements).
+/// Any method can fail with these kinds of [`StoreError`]: [`Unreachable`](envd_sdk::auth::StoreErrorKind::Unreachable),
+/// [`LockTimeout`](envd_sdk::auth::StoreErrorKind::LockTimeout) (another process is writing to the account),
+/// [`Full`](envd_sdk::auth::StoreErrorKind::Full), [`Denied`](envd_sdk::auth::StoreErrorKind::Denied),
+/// [`Missing`](envd_sdk::auth::StoreErrorKind::Missing) (the tables), [`Insecure`](envd_sdk::auth::StoreErrorKind::Insecure),
+/// [`Unreadable`](envd_sdk::auth::StoreErrorKind::Unreadable), [`NewerVersion`](envd_sdk::auth::StoreErrorKind::NewerVersion),
+/// [`Unsupported`](envd_sdk::auth::StoreErrorKind::Unsupported) (a pooler that pools statements).
 #[derive(Clone, Debug)]
 pub struct PostgresSync(Arc<Database>);
 
 impl PostgresSync {
-    /// Starts the settings of a store over a pool of yours.
-    pub fn builder(pool: Pool) -> PostgresBuilder<Self> {
+    /// Starts the settings of a store that uses your pool.
+    pub fn builder(pool: PostgresPool) -> PostgresBuilder<Self> {
         PostgresBuilder::new(pool, "sync")
     }
 
-    /// Makes the tables, or brings them up to this version. Hosts may call it at the same time, and again. Nothing else
-    /// changes tables.
+    /// Creates the tables, or updates them to this version; only this method changes tables.
+    ///
+    /// Several hosts may call it at the same time, and again.
     ///
     /// # Errors
     ///
-    /// [`NewerVersion`](envd_sdk::auth::StoreErrorKind::NewerVersion) when this program is too old for the tables;
-    /// [`Denied`](envd_sdk::auth::StoreErrorKind::Denied) when the role may not create tables;
-    /// [`Unsupported`](envd_sdk::auth::StoreErrorKind::Unsupported) when the encoding of the database is neither `UTF8` nor `SQL_ASCII`, as
-    /// reads and writes do;
-    /// [`Insecure`](envd_sdk::auth::StoreErrorKind::Insecure) when schema or tables are there and belong to a role that is not trusted, see
-    /// [`owner`](PostgresBuilder::owner).
+    /// [`NewerVersion`](envd_sdk::auth::StoreErrorKind::NewerVersion) if this program is too old for the tables;
+    /// [`Denied`](envd_sdk::auth::StoreErrorKind::Denied) if the role may not create tables;
+    /// [`Unsupported`](envd_sdk::auth::StoreErrorKind::Unsupported) if the encoding of the database is neither `UTF8` nor
+    /// `SQL_ASCII`, as for reads and writes; [`Insecure`](envd_sdk::auth::StoreErrorKind::Insecure) if the schema or a table exists
+    /// and belongs to a role that is not trusted, see [`owner`](PostgresBuilder::owner).
     pub async fn migrate(&self) -> Result<(), StoreError> {
         self.0.migrate().await
     }
 
-    /// What [`migrate`](Self::migrate) sends, to be run by a role that may create tables.
+    /// The SQL of [`migrate`](Self::migrate), to be run by a role that may create tables.
     #[must_use]
     pub fn migration_sql(&self) -> String {
         self.0.schema.script()
@@ -249,18 +252,18 @@ fn row(row: &Stored) -> Result<RecordRow, StoreError> {
     })
 }
 
-/// Texts that Postgres can keep. A commit with another one is refused, and nothing is stored under one.
+/// Whether Postgres can store a text. A commit with another text is refused, so no row has one.
 pub(super) fn is_storable(text: &str) -> bool {
     !text.contains('\0')
 }
 
-/// Those of the ids that a row can have.
+/// The ids that a row can have.
 pub(super) fn storable(ids: &[String]) -> Vec<&str> {
     let ids = ids.iter().map(|id| &**id);
     ids.filter(|id| is_storable(id)).collect()
 }
 
-/// A number to compare with stored ones, or a limit: no stored number is greater than the greatest one here.
+/// Limits a number to the range of stored ones, to compare with them or as a row limit.
 pub(super) fn to_bound(number: impl TryInto<i64>) -> i64 {
     number.try_into().unwrap_or(i64::MAX)
 }

@@ -1,4 +1,5 @@
-//! The statements that search rows. A condition that is not set is `NULL`; the server plans with the values, so it costs nothing.
+//! The statements that search rows. A condition that is not set is `NULL`. The server plans with the values, so such conditions
+//! cost nothing.
 
 use deadpool_postgres::tokio_postgres::types::Type;
 
@@ -52,8 +53,9 @@ const BY_ID: &str = search!(" AND ($11 IS NULL OR id > $11) ORDER BY id LIMIT $1
 const BY_SEQUENCE: &str =
     search!(" AND ($11 IS NULL OR sequence > $11) ORDER BY sequence LIMIT $12");
 
-/// The latest first, and those without an update last. What follows the row with the id `$11` and the update `$13` are three
-/// ranges of an index, which an OR over all of them would not be; without such a row, all are in the second and the third one.
+/// The latest update first, and rows without an update last. The rows after the row with the id `$11` and the update `$13` are
+/// three ranges of an index; an OR over all of them would not be. Without such a row, all rows are in the second and the third
+/// range.
 const BY_UPDATE: &str = concat!(
     "SELECT ",
     columns!(),
@@ -68,7 +70,7 @@ const BY_UPDATE: &str = concat!(
     ") AS found ORDER BY updated_at DESC NULLS LAST, id LIMIT $12"
 );
 
-/// Whether rows can meet the query: nothing is stored under texts that cannot be.
+/// Whether any row can meet the query: no row has a text that Postgres cannot store.
 pub(super) fn is_possible(query: &Query) -> bool {
     let after = query.after.iter();
     let keys = after.flat_map(|row| [Some(&row.id), row.updated_at.as_ref()]);
@@ -76,7 +78,7 @@ pub(super) fn is_possible(query: &Query) -> bool {
     texts.flatten().all(|text| is_storable(text))
 }
 
-/// How many rows meet a query.
+/// Counts the rows that meet a query.
 pub(super) fn count<'a>(account: &'a str, query: &'a Query) -> Statement<'a> {
     with_conditions(COUNT, account, query)
 }
@@ -109,7 +111,7 @@ fn with_conditions<'a>(sql: &'static str, account: &'a str, query: &'a Query) ->
     for text in texts(query) {
         statement = statement.bind(Type::TEXT, text.as_deref());
     }
-    // None is before 0.
+    // No generation is before 0.
     let before = query.before_generation;
     let up_to = before.map(|before| before.checked_sub(1).map_or(-1, to_bound));
     statement
@@ -117,7 +119,7 @@ fn with_conditions<'a>(sql: &'static str, account: &'a str, query: &'a Query) ->
         .bind(Type::INT8, query.up_to_sequence.map(to_bound))
 }
 
-/// In the order of their parameters, from `$2`.
+/// The texts in the order of their parameters, from `$2`.
 fn texts(query: &Query) -> [&Option<String>; 7] {
     [
         &query.status,

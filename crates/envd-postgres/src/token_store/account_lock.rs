@@ -1,7 +1,7 @@
-//! The lock of an account: an advisory lock, held by a transaction on a connection of its own.
+//! The lock of an account: an advisory lock, held by a transaction on its own connection.
 //!
-//! The database frees it when the transaction or the connection ends, so the lock of a host that died is free at once.
-//! Waiters poll: that takes no connection between attempts, and can be cancelled at any time.
+//! The database frees it when the transaction or the connection ends, so the lock of a dead host is free at once. Waiting hosts
+//! poll: polling takes no connection between attempts, and can be cancelled at any time.
 
 use std::time::Duration;
 
@@ -17,8 +17,7 @@ use crate::database::Database;
 use crate::statement::{Statement, column};
 use envd_sdk::auth::{StoreError, StoreErrorKind};
 
-/// A host that hangs, or that is cut off without a word, loses the lock when nothing was heard of it for longer than any
-/// refresh takes.
+/// A host that hangs, or whose connection is lost silently, loses the lock after a silence longer than any refresh takes.
 const SETTINGS: &str = "SET LOCAL idle_in_transaction_session_timeout = '5min'";
 
 const TRY: &str = "SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))";
@@ -31,7 +30,7 @@ pub(super) struct AccountLock {
 }
 
 impl AccountLock {
-    /// Tries once, and reads the record under the lock in the same round trip. `None`: another holder has the lock.
+    /// Tries once to take the lock, and reads the record in the same round trip. `None`: another holder has the lock.
     pub(super) async fn attempt(
         database: &Database,
         permit: OwnedSemaphorePermit,
@@ -61,7 +60,7 @@ impl AccountLock {
 impl Drop for AccountLock {
     fn drop(&mut self) {
         let (held, limit) = (self.held.take(), self.limit);
-        // When the runtime shuts down, the task is dropped and the connection with it: that frees the lock as well.
+        // If the runtime shuts down, it drops the task together with the connection, which frees the lock as well.
         self.runtime.spawn(async move {
             let Some((connection, _permit)) = held else {
                 return;

@@ -1,15 +1,15 @@
-//! A store in a table of Postgres.
+//! The token store in a table of Postgres.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use deadpool_postgres::Pool;
 use deadpool_postgres::tokio_postgres::Row;
 use deadpool_postgres::tokio_postgres::types::Type;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::account_lock::AccountLock;
+use crate::connection::PostgresPool;
 use crate::database::Database;
 use crate::postgres_builder::PostgresBuilder;
 use crate::schema::Migration;
@@ -26,15 +26,15 @@ const MIGRATIONS: [Migration; 1] = [Migration {
 
 const LOAD: &str = "SELECT version, record FROM {table} WHERE account = $1";
 
-/// A first write. Each write returns the version if it succeeded. If the new version is stored already, this very write was
-/// sent before: versions are random.
+/// The first write of a record. Each write returns the version if it succeeded. If the new version is already stored, this is a
+/// repetition of the same write: versions are random.
 const INSERT: &str = "INSERT INTO {table} AS stored
     (account, version, record, generation, issued_at, expires_at, refresh_began_at, written_at)
     VALUES ($1, $2, $3, $4, to_timestamp($5), to_timestamp($6), to_timestamp($7), now())
     ON CONFLICT (account) DO UPDATE SET written_at = now()
     WHERE stored.version = $2 RETURNING version";
 
-/// A write in the place of the expected version, `$8`.
+/// Replaces the record with the expected version, `$8`.
 const UPDATE: &str = "UPDATE {table} SET version = $2, record = $3, generation = $4,
     issued_at = to_timestamp($5), expires_at = to_timestamp($6), refresh_began_at = to_timestamp($7),
     written_at = now()
@@ -42,32 +42,34 @@ const UPDATE: &str = "UPDATE {table} SET version = $2, record = $3, generation =
 
 const DELETE: &str = "DELETE FROM {table} WHERE account = $1 AND version = $2 RETURNING version";
 
-/// A lock that was just freed is free at the server a little later, so no attempt to lock ends before.
+/// The server frees a released lock a little later, so each attempt to lock waits at least this long.
 const SHORTEST_WAIT: Duration = Duration::from_millis(250);
 
-/// Between two attempts to lock: the first pause, doubled up to the longest, each with a random part.
+/// The first and the longest pause between attempts to lock. Each pause is twice the previous one, with a random part.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 
-/// Longer waits end here: they may be too long for a clock.
+/// Longer waits are cut to this, since a clock may not be able to add them.
 const LONGEST_WAIT: Duration = Duration::from_secs(366 * 24 * 3_600);
 
 impl PostgresBuilder<PostgresStore> {
-    /// The table of the tokens; `tokens` unless set. Another one beside it, with `_migrations` at the end, counts the
-    /// migrations.
+    /// The table of the tokens; `tokens` unless set.
+    ///
+    /// A second table, with `_migrations` at the end of its name, records the migrations.
     pub fn table(mut self, name: impl Into<String>) -> Self {
         self.prefix = name.into();
         self
     }
 
-    /// Builds the store. Nothing is sent yet.
+    /// Builds the store; nothing is sent yet.
     ///
     /// # Errors
     ///
-    /// The name of schema or table is not made of ASCII letters, digits and underscores, that of the owner has quotes or the
-    /// like, or the pool has room for fewer than two connections: a refresh holds one, and writes over another.
+    /// The name of the schema or the table contains other characters than ASCII letters, digits and underscores; the name of the
+    /// owner contains quotes or the like; or the pool has room for fewer than two connections: a refresh holds one, and writes over
+    /// another.
     pub fn build(self) -> Result<PostgresStore, StoreError> {
-        let (size, table) = (self.pool.status().max_size, self.prefix.clone());
+        let (size, table) = (self.pool.0.status().max_size, self.prefix.clone());
         let database = self.database(&[("{table}", &table)], &MIGRATIONS)?;
         if size < 2 {
             return Err(StoreError::new(
@@ -77,22 +79,22 @@ impl PostgresBuilder<PostgresStore> {
         }
         Ok(PostgresStore(Arc::new(StoreParts {
             database,
-            // One is left for reads and writes, so that locks never wait for each other's ends.
+            // One connection remains for reads and writes, so lock holders never wait for each other to finish.
             locks: Arc::new(Semaphore::new(size - 1)),
         })))
     }
 }
 
-/// Keeps tokens in a table of Postgres that many hosts share. Cheap to clone; clones share the pool.
+/// Keeps tokens in a table of Postgres that many hosts share; cheap to clone, and clones share the pool.
 ///
-/// The account's key and the tokens are stored in the clear unless a `SealedStore` around it
-/// [hashes and encrypts them](envd_sdk::guide::token_stores#sealed).
+/// The account's key and the tokens are stored as plain text unless a `SealedStore` around it [hashes and encrypts
+/// them](envd_sdk::guide::token_stores#sealed).
 ///
 /// ```
-/// use envd_postgres::{PostgresStore, loopback_pool};
+/// use envd_postgres::{PostgresPool, PostgresStore};
 ///
 /// # equipment::example(async {
-/// let pool = loopback_pool("postgres://app:password@127.0.0.1/app", 16)?;
+/// let pool = PostgresPool::from_url("postgres://app:password@127.0.0.1/app", 16)?;
 /// let tokens = PostgresStore::builder(pool).schema("vendor").build()?;
 /// # if false {
 /// tokens.migrate().await?; // when the application is deployed
@@ -106,32 +108,32 @@ pub struct PostgresStore(Arc<StoreParts>);
 #[derive(Debug)]
 struct StoreParts {
     database: Database,
-    /// How many locks may be held at once.
+    /// The number of locks that may be held at once.
     locks: Arc<Semaphore>,
 }
 
 impl PostgresStore {
-    /// Starts the settings of a store over a pool of yours.
-    pub fn builder(pool: Pool) -> PostgresBuilder<Self> {
+    /// Starts the settings of a store that uses your pool.
+    pub fn builder(pool: PostgresPool) -> PostgresBuilder<Self> {
         PostgresBuilder::new(pool, "tokens")
     }
 
-    /// Makes the tables, or brings them up to this version. Hosts may call it at the same time, and again. Nothing else
-    /// changes tables.
+    /// Creates the tables, or updates them to this version; only this method changes tables.
+    ///
+    /// Several hosts may call it at the same time, and again.
     ///
     /// # Errors
     ///
-    /// [`NewerVersion`](envd_sdk::auth::StoreErrorKind::NewerVersion) when a newer version of this crate was here before;
-    /// [`Denied`](envd_sdk::auth::StoreErrorKind::Denied) when the role may not create tables;
-    /// [`Unsupported`](envd_sdk::auth::StoreErrorKind::Unsupported) when the encoding of the database is neither `UTF8` nor `SQL_ASCII`, as
-    /// reads and writes do;
-    /// [`Insecure`](envd_sdk::auth::StoreErrorKind::Insecure) when schema or tables are there and belong to a role that is not trusted, see
-    /// [`owner`](PostgresBuilder::owner).
+    /// [`NewerVersion`](envd_sdk::auth::StoreErrorKind::NewerVersion) if a newer version of this crate has migrated the tables;
+    /// [`Denied`](envd_sdk::auth::StoreErrorKind::Denied) if the role may not create tables;
+    /// [`Unsupported`](envd_sdk::auth::StoreErrorKind::Unsupported) if the encoding of the database is neither `UTF8` nor
+    /// `SQL_ASCII`, as for reads and writes; [`Insecure`](envd_sdk::auth::StoreErrorKind::Insecure) if the schema or a table exists
+    /// and belongs to a role that is not trusted, see [`owner`](PostgresBuilder::owner).
     pub async fn migrate(&self) -> Result<(), StoreError> {
         self.0.database.migrate().await
     }
 
-    /// What [`migrate`](Self::migrate) sends, to be run by a role that may create tables.
+    /// The SQL of [`migrate`](Self::migrate), to be run by a role that may create tables.
     #[must_use]
     pub fn migration_sql(&self) -> String {
         self.0.database.schema.script()
@@ -143,7 +145,7 @@ impl PostgresStore {
         expected: Option<Version>,
         new: &Record,
     ) -> Result<Option<Version>, StoreError> {
-        // Random, so it never repeats: neither after the row was deleted, nor on two hosts at once.
+        // A random number never repeats: neither after the row was deleted, nor on two hosts at once.
         let version = fastrand::i64(1..);
         let expected = expected.map(|version| version.number().cast_signed());
         let (record, tokens) = (new.to_secret_json(), new.tokens());
@@ -197,7 +199,7 @@ impl PostgresStore {
     }
 }
 
-/// Reads the record of an account, under the lock or without it.
+/// Reads the record of an account, with or without the lock.
 pub(super) fn load(key: &str) -> Statement<'_> {
     Statement::new(LOAD).bind(Type::TEXT, key)
 }

@@ -92,7 +92,7 @@ pub(crate) struct Run {
     pub(crate) lease: Option<Duration>,
 }
 
-/// What is given, before it is known to fit the command.
+/// The given arguments, before they are checked against the command.
 #[derive(Default)]
 struct Given {
     store: Option<PathBuf>,
@@ -106,7 +106,7 @@ struct Given {
 }
 
 impl Arguments {
-    /// `None`: there are none.
+    /// `None` without arguments.
     pub(crate) fn read() -> Option<Self> {
         cli::arguments(USAGE, Self::parse)
     }
@@ -229,7 +229,7 @@ impl Given {
 
 const SECONDS: &str = "a number of seconds";
 
-/// At most a year, which every clock can add.
+/// At most a year, which any clock can add.
 fn seconds(text: &str) -> Option<Duration> {
     let seconds: f64 = text.parse().ok()?;
     let time = Duration::try_from_secs_f64(seconds).ok()?;

@@ -8,7 +8,7 @@ use envd_sdk::ErrorKind;
 
 use super::cli::{self, Failure, Unusable};
 
-/// Something is refused, waits or needs a decision.
+/// At least one declaration is refused, waits or needs a decision.
 pub(crate) const OPEN: u8 = 1;
 const USAGE: u8 = 2;
 pub(crate) const LOGIN: u8 = 3;
@@ -26,7 +26,7 @@ impl Display for UnusableStore {
 
 impl Error for UnusableStore {}
 
-/// A setting is missing, or cannot be used.
+/// A missing or invalid setting.
 #[derive(Debug)]
 pub(crate) struct Setting(pub(crate) String);
 
@@ -64,7 +64,7 @@ fn exit_code(failure: &Failure) -> u8 {
     }
 }
 
-/// Whether a later try may find the service.
+/// Whether a later try may reach the service.
 pub(crate) fn is_without_reception(failure: &Failure) -> bool {
     sync_error(failure).is_some_and(|error| {
         let is_transport = matches!(
@@ -75,7 +75,7 @@ pub(crate) fn is_without_reception(failure: &Failure) -> bool {
     })
 }
 
-/// The error of the outbox or of the client, if one is the failure.
+/// The failure as an error of the outbox, if the outbox or the client caused it.
 fn sync_error(failure: &Failure) -> Option<envd_sync::Error> {
     let of_client = || failure.downcast_ref::<envd_sdk::Error>().cloned();
     let of_outbox = failure.downcast_ref::<envd_sync::Error>().cloned();

@@ -1,4 +1,4 @@
-//! The file of an outbox, and whose it is.
+//! The file of an outbox, with its account and user.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -14,11 +14,11 @@ use super::cli::{self, Failure};
 use super::failure::UnusableStore;
 use super::settings::Settings;
 
-/// The name of the account whose entries were written before an account was known: without reception, the service cannot be
-/// asked for it. No account has an empty id.
+/// The stored name of the account for entries written before the account was known: without reception, the program cannot ask the
+/// service for it. No account has an empty id.
 const FIRST: &str = "";
 
-/// What `FILE.first` holds when an account was known from the beginning.
+/// The content of `FILE.first` if the account was known from the beginning.
 const NONE: &str = "none";
 
 /// A file with the outbox of an account.
@@ -26,14 +26,14 @@ pub(crate) struct File {
     store: SqliteSync,
     path: PathBuf,
     account: Option<AccountId>,
-    /// Who is logged in, or was last: what is written without reception is of that user.
+    /// The user who is, or was last, logged in. Entries written without reception belong to this user.
     user: Option<String>,
-    /// The name under which the store has the account.
+    /// The name of the account in the store.
     key: String,
 }
 
 impl File {
-    /// Opens a file, or creates it. The account is that of the settings, or the one of the last run.
+    /// Opens or creates a file. The account is that of the settings, or that of the last run.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         let store = SqliteSync::open(path).map_err(|error| {
             let problem = cli::chain(&error);
@@ -64,15 +64,15 @@ impl File {
         self.account.as_ref()
     }
 
-    /// The outbox, for what needs no service.
+    /// The outbox for commands that need no service.
     pub(crate) fn outbox(&self) -> Result<Outbox, Failure> {
-        // Neither address nor token is used.
+        // The address and the token are not used.
         let token = StaticToken::new("unused")?;
         let client = Client::builder("https://localhost/").token_source(token);
         Ok(self.outbox_of(&client.build()?))
     }
 
-    /// The outbox of the account, at a service.
+    /// The outbox of the account at a service.
     pub(crate) fn outbox_of(&self, client: &Client) -> Outbox {
         let account = self.account.clone().unwrap_or_else(|| FIRST.into());
         let replica = Replica::new(&client.account(account), self.store.clone());
@@ -80,8 +80,10 @@ impl File {
         Outbox::new(&replica.stored_as(&*self.key)).user(move || user.clone())
     }
 
-    /// Finds out under which name the store has the account. Who opens the file first says whether an account is known; entries
-    /// that are written before are of the first one that is.
+    /// Determines the name of the account in the store.
+    ///
+    /// The first process that opens the file records whether an account is known. Entries written before that belong to the first
+    /// known account.
     fn of(store: SqliteSync, path: PathBuf, account: Option<AccountId>) -> Result<Self, Failure> {
         if let Some(account) = &account {
             Settings::remember_account(&path, account)?;
@@ -94,7 +96,7 @@ impl File {
             _ => {}
         }
         let owner = std::fs::read_to_string(&first)?;
-        // Another process may have found out the account meanwhile.
+        // Another process may have determined the account in the meantime.
         let account = match account {
             None if !owner.is_empty() => Settings::remembered_account(&path)?,
             account => account,

@@ -14,7 +14,7 @@ pub(crate) struct Input {
     pub(crate) is_submitted: bool,
 }
 
-/// Reads an input (spec 2.1). The status `SUBMITTED` says what to do with it, and is not part of what is saved.
+/// Reads an input (spec 2.1). The status `SUBMITTED` only requests a submit, and is not saved.
 pub(crate) fn input(file: &Path) -> Result<Input, Failure> {
     let fields: Map<String, Value> = json(file)?;
     let read: ConsignmentInput = serde_json::from_value(Value::Object(fields.clone()))
@@ -29,7 +29,7 @@ pub(crate) fn input(file: &Path) -> Result<Input, Failure> {
     });
     for (name, value) in &fields {
         match kept.get(name) {
-            // A field that this program does not know is sent as it is.
+            // A field that this program does not know is sent unchanged.
             None => input = input.extra(name.clone(), value),
             Some(kept) => {
                 if let Some(path) = left_out(value, kept) {
@@ -45,7 +45,7 @@ pub(crate) fn input(file: &Path) -> Result<Input, Failure> {
     })
 }
 
-/// Reads a record, as the service shows it.
+/// Reads a record in the format of the service.
 pub(crate) fn record(file: &Path) -> Result<Consignment, Failure> {
     json(file)
 }
@@ -59,7 +59,7 @@ fn unusable(file: &Path, error: impl std::fmt::Display) -> Failure {
     Unusable::new(file, error).into()
 }
 
-/// The path of a value that is not kept.
+/// The path of a value that would be lost.
 fn left_out(given: &Value, kept: &Value) -> Option<String> {
     match (given, kept) {
         (Value::Object(given), Value::Object(kept)) => given.iter().find_map(|(name, value)| {

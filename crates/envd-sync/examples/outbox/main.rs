@@ -1,9 +1,9 @@
-//! Declarations written without reception, and sent once there is some: a command line.
+//! A command line that writes declarations without reception, and sends them once there is reception.
 //!
 //! `cargo run -p envd-sync --example outbox -- --store FILE add|edit|withdraw|delete|decide|run|list ..`
 //!
-//! What a command writes is in the file when it ends; `run` sends it. A program that is killed at any moment loses nothing,
-//! and sends nothing twice. `offline_farm` tells a story of it.
+//! When a command ends, its entry is in the file; `run` sends it. A program that is killed at any moment loses nothing, and sends
+//! nothing twice. For a story see `offline_farm`.
 
 mod arguments;
 #[path = "../cli/mod.rs"]
@@ -44,7 +44,7 @@ async fn main() -> ExitCode {
 async fn execute(arguments: Arguments) -> Result<ExitCode, Failure> {
     let store = &arguments.store;
     match arguments.command {
-        // A mistyped name makes no file.
+        // A mistyped name must not create a file.
         Command::List { json } if cli::is_absent(store) => {
             Output::new(json).no_file(store)?;
             return Ok(ExitCode::SUCCESS);
@@ -126,7 +126,7 @@ fn limited(outbox: Outbox, not_after: Option<Timestamp>) -> Outbox {
     }
 }
 
-/// All entries by number, those at their end included.
+/// Lists all entries by number, including finished ones.
 async fn list(outbox: &Outbox, json: bool) -> Result<(), Failure> {
     let mut entries = outbox.declarations().await?;
     let mut before = None;
@@ -138,7 +138,7 @@ async fn list(outbox: &Outbox, json: bool) -> Result<(), Failure> {
             None => break,
         }
     }
-    // One that came to its end meanwhile is in both.
+    // An entry that finished in the meantime is in both.
     entries.sort_by_key(|entry| (entry.id, !entry.state.is_final()));
     entries.dedup_by_key(|entry| entry.id);
     let mut output = Output::new(json);

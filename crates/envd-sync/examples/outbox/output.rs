@@ -11,12 +11,12 @@ use serde_json::Value;
 
 use super::cli::{self, Failure, printable};
 
-/// How wide the table is at most, how wide its last column is at least, and where that begins.
+/// The maximum width of the table, the minimum width of its last column, and the start of that column.
 const WIDTH: usize = 100;
 const LEAST: usize = 26;
 const WORDS: usize = 54;
 
-/// What `run` did, and what is left.
+/// The results of `run`, and the remaining entries.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Report {
     pub(crate) confirmed: u64,
@@ -31,7 +31,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Counts what is not at its end.
+    /// Counts the unfinished entries.
     pub(crate) fn count(&mut self, entries: &[Declaration]) {
         let count = |state| entries.iter().filter(|entry| entry.state == state).count() as u64;
         self.refused = count(DeclarationState::Refused);
@@ -44,14 +44,14 @@ impl Report {
     }
 }
 
-/// Writes to stdout; that it cannot be written to is an error of the program.
+/// Writes to stdout; a failed write is an error of the program.
 pub(crate) struct Output {
     json: bool,
     has_head: bool,
-    /// The width of the last column, and where it begins.
+    /// The width and the start of the last column.
     words: usize,
     begin: usize,
-    /// The width of a terminal that has no room for the table: there the cells of a row follow each other.
+    /// The width of a terminal that is too narrow for the table: there the cells of a row follow each other.
     narrow: Option<usize>,
 }
 
@@ -71,14 +71,14 @@ impl Output {
         }
     }
 
-    /// An entry that was written.
+    /// Prints the number of a new entry.
     pub(crate) fn written(entry: &Declaration) -> Result<(), Failure> {
         line(&WrittenLine {
             entry: entry.id.to_string(),
         })
     }
 
-    /// An entry as it is now.
+    /// Prints the state of an entry.
     pub(crate) fn entry(&mut self, entry: &Declaration) -> Result<(), Failure> {
         if self.json {
             return line(&EntryLine {
@@ -99,7 +99,7 @@ impl Output {
         self.row(entry)
     }
 
-    /// Says that the file is not there.
+    /// Says that the file does not exist.
     pub(crate) fn no_file(&self, file: &Path) -> Result<(), Failure> {
         if self.json {
             return Ok(());
@@ -110,7 +110,7 @@ impl Output {
         ))
     }
 
-    /// Says that a run waits for what is written down.
+    /// Says that a run waits for new entries.
     pub(crate) fn waits(&self) -> Result<(), Failure> {
         if self.json {
             return Ok(());
@@ -159,7 +159,7 @@ impl Output {
         };
         if report.late_duplicates > 0 {
             say(&format!(
-                "Taken for lost, and carried out late: {made}. `list` names what to delete."
+                "A request that was taken for lost may have made {made}. `list` names what to compare, and to delete if it is one too many."
             ))?;
         }
         if report.login_needed {
@@ -184,7 +184,7 @@ impl Output {
         self.first_line([&id, &kind, &consignment(entry), &state], &first)?;
         let details = details(entry);
         let details = details.iter().flat_map(|detail| {
-            // The lines after the first one are indented.
+            // All lines except the first are indented.
             let lines = cli::wrapped(&format!("- {detail}"), self.words - 2);
             let lines = lines.into_iter().enumerate();
             lines.map(|(at, line)| if at > 0 { format!("  {line}") } else { line })
@@ -214,7 +214,7 @@ fn row([id, kind, consignment, state]: [&str; 4], words: &str) -> String {
     format!("{id:>5} {kind:7}  {consignment:20}  {state:15}  {words}")
 }
 
-/// Which consignment an entry is about: its number, or what is known of it.
+/// Identifies the consignment of an entry by its number, its PICs or its id.
 fn consignment(entry: &Declaration) -> String {
     let number = entry.number.as_ref().map(printable);
     let pics = || {
@@ -240,7 +240,7 @@ fn in_words(entry: &Declaration) -> String {
         .join("; ")
 }
 
-/// What a person needs to decide.
+/// The details that the user needs to decide.
 fn details(entry: &Declaration) -> Vec<String> {
     let mut details = Vec::new();
     let problems = entry.findings.len();
@@ -264,7 +264,7 @@ fn details(entry: &Declaration) -> Vec<String> {
             .as_ref()
             .map(|key| format!("key {}", printable(key))),
     );
-    // Without reception, the sentence names it.
+    // Without reception, the sentence already names the trouble.
     let is_told = entry.reason == Some(Reason::NoReception);
     details.extend(entry.trouble.as_ref().filter(|_| !is_told).map(printable));
     for field in entry.conflict.iter().flat_map(|conflict| &conflict.fields) {

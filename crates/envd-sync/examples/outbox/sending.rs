@@ -24,7 +24,7 @@ use super::file::File;
 use super::output::{Output, Report};
 use super::settings::Settings;
 
-/// How often the service is looked for while the account is not known.
+/// The interval between attempts to reach the service while the account is unknown.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(file: File, options: &Run) -> Result<ExitCode, Failure> {
@@ -44,7 +44,7 @@ pub(crate) async fn run(file: File, options: &Run) -> Result<ExitCode, Failure> 
         () = &mut limit => return run.end(&offline.declarations().await?),
         connected = connect(file, &settings, options.once) => connected,
     };
-    // The manager renews the token as long as it is there.
+    // The manager must stay alive to renew the token.
     let (outbox, _manager) = match connected {
         Ok(connected) => connected,
         Err(failure) if is_without_reception(&failure) => {
@@ -61,13 +61,13 @@ pub(crate) async fn run(file: File, options: &Run) -> Result<ExitCode, Failure> 
     run.send(outbox, options.once, limit).await
 }
 
-/// All runs are on one machine, so a sender that works seldom fails to say so for long.
+/// A short lease: all runs are on one machine, so a working sender seldom fails to renew it for long.
 const LEASE: Duration = Duration::from_secs(3);
 
-/// How often it is looked whether another process has written something down or decided.
+/// The interval between checks for new entries and decisions of other processes.
 const NOTICE_EVERY: Duration = Duration::from_secs(1);
 
-/// What ends a run before it is done.
+/// Ends a run early.
 type Limit = Pin<Box<dyn Future<Output = ()>>>;
 
 /// Sends, and ends when there is nothing more to do or when it is stopped.
@@ -76,7 +76,7 @@ type Sending = Pin<Box<dyn Future<Output = Result<(), envd_sync::Error>>>>;
 struct Running {
     output: Output,
     report: Report,
-    /// The entries that wait, as this run has seen them last.
+    /// The waiting entries as last seen by this run.
     seen: HashMap<DeclarationId, DeclarationState>,
 }
 
@@ -89,7 +89,7 @@ impl Running {
         }
     }
 
-    /// Shows each change of state while it sends.
+    /// Sends, and shows each change of state.
     async fn send(
         mut self,
         outbox: Outbox,
@@ -120,7 +120,7 @@ impl Running {
                         is_over = true;
                         handle.stop();
                     }
-                    // What is in flight is looked for by the next run.
+                    // The next run checks the outcome of a request in flight.
                     None => break,
                 },
                 _ = notice.tick(), if stop.is_some() && !is_over => {
@@ -131,7 +131,7 @@ impl Running {
         }
         passes.add_to(&mut self.report);
         let left = outbox.declarations().await?;
-        // With the last handle of the outbox the events end.
+        // The events end when the last handle of the outbox is dropped.
         drop((sending, outbox));
         while let Some(entry) = events.next_state().await {
             self.show(&entry)?;
@@ -139,7 +139,7 @@ impl Running {
         self.end(&left)
     }
 
-    /// Whether an entry is not what this run has made of it.
+    /// Whether an entry changed since this run last saw it.
     fn is_new(&mut self, entries: &[Declaration]) -> bool {
         let now = entries
             .iter()
@@ -152,7 +152,7 @@ impl Running {
 
     fn show(&mut self, entry: &Declaration) -> Result<(), Failure> {
         let before = self.seen.insert(entry.id, entry.state);
-        // One that was confirmed before comes again with its late duplicates.
+        // A confirmed entry is reported again when late duplicates are found.
         let is_confirmed = entry.state == DeclarationState::Confirmed
             && (entry.late_duplicates.is_empty()
                 || before.is_some_and(|before| !before.is_final()));
@@ -188,7 +188,7 @@ fn send_always(outbox: &Outbox, passes: Passes) -> (Sending, LoopHandle) {
     let failed = failure.clone();
     let sending = sending.on_event(move |event| match event {
         OutboxEvent::Passed { report, .. } => passes.note(report),
-        // A file that another process has locked may be free the next time.
+        // A file locked by another process may be free next time.
         OutboxEvent::Failed { error, .. } if error.is_retryable() => waits(error),
         OutboxEvent::Failed { error, .. } => {
             *lock(&failed) = Some(error.clone());
@@ -203,7 +203,7 @@ fn send_always(outbox: &Outbox, passes: Passes) -> (Sending, LoopHandle) {
     (sending, handle)
 }
 
-/// What was done so far.
+/// Sums of the passes so far.
 #[derive(Clone, Default)]
 struct Passes(Arc<Mutex<Report>>);
 
@@ -230,7 +230,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The outbox at the service. Until the account is known, the service is asked for it; `once`: it is asked once.
+/// Connects the outbox to the service, and asks for the account if it is unknown; `once`: only once.
 async fn connect(
     file: File,
     settings: &Settings,
@@ -255,7 +255,7 @@ async fn connect(
     Ok((file.outbox_of(&client), manager))
 }
 
-/// Says why nothing is sent for now.
+/// Prints the reason why nothing is sent for now.
 fn waits(why: impl Display) {
     eprintln!("waiting: {}", printable(why));
 }
@@ -264,7 +264,7 @@ async fn account(client: &Client) -> Result<AccountId, Failure> {
     Settings::account_id(&client.registered_user().await?.value)
 }
 
-/// What is no error of a server is one of the settings.
+/// A failure that is not an error of a server is an error of the settings.
 fn login_failure(failure: Failure) -> Failure {
     if failure.is::<envd_sdk::Error>() {
         return failure;
@@ -272,7 +272,7 @@ fn login_failure(failure: Failure) -> Failure {
     Setting(failure.to_string()).into()
 }
 
-/// Ctrl-C, a request to end, or the time that was given.
+/// Resolves on Ctrl-C, on a request to end, or after the given time.
 fn end_of(time: Option<Duration>) -> io::Result<Limit> {
     let mut interrupted = cli::interrupts()?;
     Ok(Box::pin(async move {

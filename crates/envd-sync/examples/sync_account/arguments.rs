@@ -31,7 +31,7 @@ arguments, and 3 when the user has to log in.";
 // One for each option without a value.
 #[allow(clippy::struct_excessive_bools)]
 pub(crate) struct Arguments {
-    /// `None`: no option is given.
+    /// `None` without options.
     pub(crate) store: Option<PathBuf>,
     pub(crate) full: bool,
     pub(crate) json: bool,
@@ -83,7 +83,7 @@ impl Arguments {
     }
 }
 
-/// The names that a change feed takes.
+/// Names that are valid for a change feed.
 fn consumer(name: String) -> Result<String, lexopt::Error> {
     if (1..=100).contains(&name.len()) && !name.contains(char::is_control) {
         return Ok(name);

@@ -2,8 +2,9 @@
 //!
 //! `cargo run -p envd-sync --example sync_account -- --store FILE [--full] [--json] [--consumer NAME] [--overlap SECONDS] [--list] [--ack-each]`
 //!
-//! Each run is one sync. The changes that the consumer has not acknowledged are written, then acknowledged: a run that is killed
-//! between the two repeats them, in order. Unlike in other examples the exit code is 3 when the user has to log in.
+//! Each run is one sync. The program prints the changes that the consumer has not acknowledged, and then acknowledges them: if a
+//! run is killed between the two, the next run repeats them, in order. Unlike in other examples, the exit code is 3 when the user
+//! has to log in.
 
 mod arguments;
 #[path = "../cli/mod.rs"]
@@ -62,7 +63,7 @@ fn needs_login(failure: &Failure) -> bool {
     )
 }
 
-/// One round: bring the copy up to date, and show what is new for the consumer.
+/// Brings the copy up to date, and shows the new changes for the consumer.
 async fn sync(file: &Path, arguments: &Arguments) -> Result<(), Failure> {
     let store = open(file)?;
     let settings = Settings::read().await?;
@@ -89,14 +90,14 @@ async fn sync(file: &Path, arguments: &Arguments) -> Result<(), Failure> {
     };
     progress.clear();
 
-    // A sync that failed may have copied some pages, so their changes are shown all the same.
+    // A failed sync may have copied some pages, so show their changes anyway.
     let mut output = Output::new(arguments.json);
     show_changes(&replica, arguments, &mut output).await?;
     output.report(&synced?)?;
     Ok(())
 }
 
-/// Shows the changes that the consumer has not acknowledged. None is acknowledged before it is written.
+/// Shows the changes that the consumer has not acknowledged, and acknowledges each only after it was printed.
 async fn show_changes(
     replica: &Replica,
     arguments: &Arguments,
@@ -115,7 +116,7 @@ async fn show_changes(
     }
     output.end_of_changes()?;
     if let Some(last) = last {
-        // This acknowledges all before it as well.
+        // This acknowledges all earlier changes as well.
         feed.acknowledge(&last).await?;
     }
     Ok(())
@@ -126,10 +127,10 @@ fn with_progress(replica: Replica, shown: &Progress) -> Replica {
     replica.on_progress(move |progress| shown.show(progress.records, progress.estimate))
 }
 
-/// Prints the copy. No request is sent.
+/// Prints the copy without a request.
 async fn list(file: &Path) -> Result<(), Failure> {
     const NO_COPY: &str = "the store has no copy yet: run once without --list";
-    // A mistyped name makes no file.
+    // A mistyped name must not create a file.
     if cli::is_absent(file) {
         return Err(NO_COPY.into());
     }
@@ -139,7 +140,7 @@ async fn list(file: &Path) -> Result<(), Failure> {
         None => Settings::remembered_account(file)?,
     };
     let id = id.ok_or(NO_COPY)?;
-    // Neither address nor token is used.
+    // The address and the token are not used.
     let token = StaticToken::new("unused")?;
     let client = Client::builder("https://localhost/")
         .token_source(token)
@@ -164,7 +165,7 @@ fn open(file: &Path) -> Result<SqliteSync, Failure> {
         .map_err(|error| format!("--store {}: {}", file.display(), cli::chain(&error)).into())
 }
 
-/// The account of the settings, or the user's first.
+/// The account of the settings, or the user's first account.
 async fn choose_account(client: Client, file: &Path) -> Result<Account, Failure> {
     let id = match Settings::chosen_account() {
         Some(id) => id,

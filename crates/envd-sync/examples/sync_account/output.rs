@@ -12,11 +12,11 @@ use serde_json::{Map, Value};
 
 use super::cli::{self, Failure, printable};
 
-/// How many changes the table shows; of more it gives the number.
+/// The number of changes in the table; further ones are only counted.
 const ROWS: u64 = 25;
 
 pub(crate) struct Output {
-    /// Errors of it are errors of the program: what is not written must not be acknowledged.
+    /// A failed write is an error of the program: unprinted changes must not be acknowledged.
     out: BufWriter<Stdout>,
     json: bool,
     changes: u64,
@@ -69,7 +69,7 @@ impl Output {
         writeln!(self.out, "{row}{}", lines.join(&next))
     }
 
-    /// A line that breaks at blanks where the terminal is narrow.
+    /// A line that breaks at blanks on a narrow terminal.
     fn say(&mut self, text: &str) -> io::Result<()> {
         writeln!(self.out, "{}", cli::fitted(text, &Term::stdout()))
     }

@@ -1,4 +1,4 @@
-//! How a copy stays in step, told on a fake.
+//! A story on a fake: how a copy stays up to date.
 
 use std::io::{self, Write};
 
@@ -82,7 +82,7 @@ pub(crate) async fn tell() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Shows and acknowledges what is new.
+/// Shows and acknowledges the new changes.
 async fn show_changes(replica: &Replica, report: &SyncReport) -> Result<(), Failure> {
     let mut output = Output::new(false);
     let mut feed = replica.changes("accounting");

@@ -1,4 +1,4 @@
-//! The handle of the question lists that are kept.
+//! The handle of the stored question lists.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,14 +16,13 @@ use envd_sdk::model::{FormType, Question, QuestionList, Timestamp};
 use envd_sdk::validate::{ContentHash, Context, Form, Policy, Questionnaire, SavedForm};
 use envd_sdk::{Account, Clock};
 
-/// How long a list counts as confirmed without a write.
+/// The time for which a confirmation is valid before another one is written.
 const CONFIRMED_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The question lists that are kept in a store, and the drafts that pin them. Cheap to clone; clones
-/// share the store.
+/// The question lists in a store, and the drafts that pin them; cheap to clone, and clones share the store.
 ///
-/// [`refresh`](Self::refresh) asks the service; nothing else does. A list stays until [`prune`](Self::prune) removes it.
-/// Several processes may do all of this at the same time, over one store.
+/// Only [`refresh`](Self::refresh) sends requests. A list stays until [`prune`](Self::prune) removes it. Several processes may use
+/// one store at the same time.
 ///
 /// See [`Banks::new`] and [`open`](Self::open) for an example.
 #[derive(Clone)]
@@ -35,7 +34,7 @@ pub struct Banks {
     policy: Policy,
 }
 
-/// What a [refresh](Banks::refresh) has found.
+/// The result of a [refresh](Banks::refresh).
 ///
 /// See [`Banks::new`] for an example.
 #[derive(Clone, Debug)]
@@ -43,15 +42,15 @@ pub struct Banks {
 pub struct BankRefresh {
     /// The list that the service sends now.
     pub bank: Bank,
-    /// Whether its content differs from that of the list before; true for the first one.
+    /// Whether its content differs from the previous list; true for the first list.
     pub changed: bool,
 }
 
 impl Banks {
-    /// The question lists in a store, for forms that are filled in without reception. The store may hold other accounts and a
-    /// [replica](crate::Replica) as well. Nothing is sent and nothing is read yet.
+    /// The question lists in a store, for forms that are filled in without reception; this sends and reads nothing yet.
     ///
-    /// The service has one list for all accounts; it is kept with the account all the same, as everything in a store is.
+    /// The store may also hold other accounts and a [replica](crate::Replica). The service has one list for all accounts, but the
+    /// store keeps it per account, as it keeps everything.
     ///
     /// ```
     /// # equipment::example(async {
@@ -75,27 +74,27 @@ impl Banks {
         }
     }
 
-    /// The policy that lists are prepared with; [`Policy::default`] unless set.
+    /// The policy for preparing lists; [`Policy::default`] unless set.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self
     }
 
-    /// Asks the service for its questions, and keeps them beside the earlier ones if their content is new.
+    /// Downloads the questions of the service, and stores them in addition to earlier lists if their content is new.
     ///
-    /// A list with the content of the last one is not written again; only its [`confirmed_at`](Bank::confirmed_at) is, at most
-    /// once in 24 hours. A list that is empty, or comes with errors of the server beside it, is not kept: it may lack
-    /// questions. It sends one request, or two where questions are nested deeper than any that were seen, and asks again where
-    /// another process has received another list meanwhile.
+    /// A list equal to the latest one is not written again; only its [`confirmed_at`](Bank::confirmed_at) is, at most once in 24
+    /// hours. A list that is empty or has server errors is not stored: it may lack questions. A refresh sends one request, or two
+    /// if questions are nested deeper than any seen so far. It sends the request again if another process has received another list
+    /// in the meantime.
     ///
     /// # Errors
     ///
-    /// As [`Client::questions`](envd_sdk::Client::questions); without reception too, and the
-    /// [latest](Self::latest) list stays usable; also for a list with errors beside it. [`Error::Reply`] for an empty one,
-    /// [`Error::Store`] when the store fails.
+    /// As [`Client::questions`](envd_sdk::Client::questions), also for a list with server errors. After an error, such as one for
+    /// missing reception, the [latest](Self::latest) list stays usable. [`Error::Reply`] for an empty list, [`Error::Store`] when
+    /// the store fails.
     pub async fn refresh(&self) -> Result<BankRefresh> {
         loop {
-            // Before the request, so that no reply replaces a list that was requested later.
+            // Read the index before the request, so that no reply replaces a list that was requested later.
             let before = self.load().await?;
             let received = self.account.client().questions().received();
             let (list, json) = received.await?.strict()?.into_parts();
@@ -108,7 +107,7 @@ impl Banks {
         }
     }
 
-    /// Keeps a list; `None` if another process has received another one since `base` was read.
+    /// Stores a list; `None` if another process has received another list since `base` was read.
     pub(super) async fn keep(
         &self,
         mut base: VersionedDocument<Index>,
@@ -126,7 +125,7 @@ impl Banks {
             index.receive(hash, list, self.clock.now());
             let mut batch = Batch::default();
             let stored = self.stored_list(hash).await?;
-            // What is damaged is written again.
+            // A damaged list is written again.
             let sound = stored.filter(|json| prepare(hash, json, self.policy).is_ok());
             let json = sound.clone().unwrap_or_else(|| received.to_owned());
             if sound.is_none() {
@@ -142,7 +141,7 @@ impl Banks {
         }
     }
 
-    /// The list that the service has sent last; `None` before the first [`refresh`](Self::refresh). Without a request.
+    /// The list that the service sent last; `None` before the first [`refresh`](Self::refresh); sends no request.
     ///
     /// # Errors
     ///
@@ -154,7 +153,7 @@ impl Banks {
         }
     }
 
-    /// The list with this content, such as the one that a draft pins. Without a request.
+    /// The list with this hash, for example the list that a draft pins; sends no request.
     ///
     /// # Errors
     ///
@@ -167,7 +166,7 @@ impl Banks {
         }
     }
 
-    /// Opens a form that was saved, with the very list that it was filled in with, and validates it. Without a request.
+    /// Opens a saved form with the list that it was filled in with, and validates it; sends no request.
     ///
     /// ```
     /// # equipment::example(async {
@@ -196,13 +195,13 @@ impl Banks {
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`](crate::Error::Usage) when the list is not kept here: the form was saved with another store, or the list was
-    /// removed. [`Error::Store`](crate::Error::Store) when the store fails.
+    /// [`Error::Usage`](crate::Error::Usage) if the store does not hold the list: the form was saved with another store, or the
+    /// list was removed. [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn open(&self, saved: SavedForm, context: &Context) -> Result<Form> {
         Ok(self.open_pinned(saved, context).await?.1)
     }
 
-    /// The list that a form pins, and the form.
+    /// Opens a form and the list that it pins.
     pub(super) async fn open_pinned(
         &self,
         saved: SavedForm,
@@ -215,8 +214,10 @@ impl Banks {
         Ok((questionnaire, form.map_err(|_| not_kept(hash))?))
     }
 
-    /// Removes lists, and returns which. The latest one stays, and so do those that drafts of this store pin and those in
-    /// `keep`: name those of the forms that you keep elsewhere, since they cannot be opened without their list.
+    /// Removes unused lists, and returns their hashes.
+    ///
+    /// The latest list stays, and so do those pinned by drafts of this store and those in `keep`. Pass the lists of all forms that
+    /// you store elsewhere: a form cannot be opened without its list.
     ///
     /// ```
     /// # equipment::example(async {
@@ -267,7 +268,7 @@ impl Banks {
         Ok(index)
     }
 
-    /// Writes a batch if the index was not written meanwhile, with another index where that differs; `false` otherwise.
+    /// Writes a batch, and the index if it changed; `false` if another process wrote the index in the meantime.
     pub(super) async fn replace(
         &self,
         base: &VersionedDocument<Index>,
@@ -276,7 +277,7 @@ impl Banks {
     ) -> Result<bool> {
         batch.expected.push((INDEX.to_owned(), base.version));
         if *index != base.value {
-            // OK because a struct of texts can always be written.
+            // OK because a struct of texts can always be serialized.
             let text = serde_json::to_string(index).unwrap_or_default();
             batch.documents.push((INDEX.to_owned(), Some(text)));
         }
@@ -288,7 +289,7 @@ impl Banks {
         Ok(document.map(|document| document.text))
     }
 
-    /// A list that the index has; `None` where another process has removed it.
+    /// Opens a list of the index; `None` if another process has removed it.
     fn bank_of(&self, index: &Index, hash: ContentHash, json: String) -> Result<Option<Bank>> {
         let kept = index.list(hash).cloned();
         let bank = kept.map(|kept| Bank::open(kept, json, self.policy));
@@ -301,7 +302,7 @@ impl Index {
         self.lists.iter().find(|list| list.content_hash == hash)
     }
 
-    /// Makes a list the latest one, and notes when that was.
+    /// Makes a list the latest one, and notes the time.
     fn receive(&mut self, hash: ContentHash, received: &QuestionList, now: SystemTime) {
         self.format = FORMAT;
         let at = Timestamp::from(now);
@@ -326,26 +327,26 @@ impl Index {
 
 debug_shows!(Banks, |it| account: it.account.id());
 
-/// The name of the document that says which lists are kept, which one the service has sent last, and which ones drafts pin. All
-/// writes that add, remove or pin a list expect its version.
+/// The name of the index: which lists are stored, which one the service sent last, and which ones drafts pin. Every write that
+/// adds, removes or pins a list expects its version.
 const INDEX: &str = "bank/index";
 
-/// The form of the documents. A newer version of this crate may write another one.
+/// The format of the documents. A newer version of this crate may write another format.
 const FORMAT: u32 = 1;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Index {
     format: u32,
-    /// The list that the service has sent last.
+    /// The list that the service sent last.
     pub(super) latest: Option<ContentHash>,
-    /// In the order in which they were received first.
+    /// In the order in which they were first received.
     pub(super) lists: Vec<KeptList>,
     /// The list of each draft, by the name of the draft.
     pub(super) pins: BTreeMap<String, ContentHash>,
 }
 
-/// A list of questions that is kept, without the questions.
+/// The entry of a list in the index, without the questions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct KeptList {

@@ -1,4 +1,4 @@
-//! Forms that are kept under a name, and opened again the next day.
+//! Forms stored under a name, to be opened again later.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,23 +10,23 @@ use crate::store::rows::{Batch, Document};
 use envd_sdk::model::{ConsignmentStatus, Timestamp};
 use envd_sdk::validate::SavedForm;
 
-/// What the documents of drafts begin with.
+/// The prefix of the names of draft documents.
 const PREFIX: &str = "bank/draft/";
 
-/// A form that is kept in the store under a name. It pins its list of questions, which stays as long as the draft does.
+/// A form stored under a name; it pins its list of questions, which stays as long as the draft does.
 ///
-/// It is not known to the service. `Debug` leaves out what the user entered.
+/// The service does not know it. `Debug` hides the user's input.
 ///
 /// See [`Banks::create_draft`] for an example.
 #[derive(Clone, PartialEq)]
 pub struct LocalDraft {
     name: String,
     content: Content,
-    /// As it is stored, to recognise another writer.
+    /// The stored text, compared before a write to detect other writers.
     text: String,
 }
 
-/// What the document of a draft holds.
+/// The stored content of a draft.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Content {
@@ -34,7 +34,7 @@ struct Content {
     form: SavedForm,
 }
 
-/// Why a draft is not written.
+/// The reasons for refusing to write a draft.
 ///
 /// ```
 /// use envd_sync::bank::DraftError;
@@ -51,7 +51,7 @@ struct Content {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DraftError {
-    /// The declaration is accepted, signed or submitted: it keeps its list of questions and its forms.
+    /// The declaration is accepted, signed or submitted, so it keeps its list of questions and its forms.
     #[error("a signed or submitted declaration keeps its questions: make a new one")]
     Signed,
     /// The draft was written or removed since it was read.
@@ -63,7 +63,7 @@ pub enum DraftError {
 }
 
 impl DraftError {
-    /// An error for what is signed or submitted.
+    /// An error if the form is accepted, signed or submitted.
     pub(super) fn unless_movable(form: &SavedForm) -> Result<(), Self> {
         let (input, draft) = (form.input(), ConsignmentStatus::Draft);
         let is_signed = input.declaration.value().is_some_and(|declaration| {
@@ -95,7 +95,7 @@ impl LocalDraft {
         &self.content.form
     }
 
-    /// When it was written last, in UTC, on the clock of the [`Banks`].
+    /// The time of the last write, in UTC, on the clock of the [`Banks`].
     pub fn saved_at(&self) -> &Timestamp {
         &self.content.saved_at
     }
@@ -104,9 +104,9 @@ impl LocalDraft {
 debug_shows!(LocalDraft, |it| name: it.name, saved_at: it.content.saved_at, form: it.content.form);
 
 impl Banks {
-    /// Keeps a form under a new name: 1 to 100 bytes without control characters.
+    /// Stores a form under a new name of 1 to 100 bytes without control characters.
     ///
-    /// What the user entered is in the store then, with names, addresses and a signature if there is one.
+    /// The store then holds the user's input, with names, addresses and the signature if there is one.
     ///
     /// ```
     /// # equipment::example(async {
@@ -136,22 +136,24 @@ impl Banks {
     ///
     /// # Errors
     ///
-    /// [`Error::Draft`](crate::Error::Draft) with [`DraftError::NameTaken`] when the name is there already.
-    /// [`Error::Usage`](crate::Error::Usage) when the name cannot be used, or the store does not hold the list of the form. [`Error::Store`](crate::Error::Store) when the store fails.
+    /// [`Error::Draft`](crate::Error::Draft) with [`DraftError::NameTaken`] if the name is taken.
+    /// [`Error::Usage`](crate::Error::Usage) if the name is invalid, or if the store does not hold the list of the form.
+    /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn create_draft(&self, name: &str, form: &SavedForm) -> Result<LocalDraft> {
         let draft = self.draft_of(name, form);
         self.write_draft(name, None, Some(&draft)).await?;
         Ok(draft)
     }
 
-    /// Writes a form over a draft, as it was read or written last. This also accepts a form that was
-    /// [opened with a newer list](Self::open_with).
+    /// Replaces the form of a draft, unless the draft changed since it was read or written.
+    ///
+    /// This also accepts a form that was [opened with a newer list](Self::open_with).
     ///
     /// # Errors
     ///
-    /// [`Error::Draft`](crate::Error::Draft) with [`DraftError::Changed`] when the draft was written or removed since, or with
-    /// [`DraftError::Signed`] when it is signed or submitted and the form has another list or other forms: nothing is written.
-    /// [`Error::Usage`](crate::Error::Usage) when the form has another list, which the store does not hold.
+    /// [`Error::Draft`](crate::Error::Draft), and nothing is written: with [`DraftError::Changed`] if the draft was written or
+    /// removed in the meantime, with [`DraftError::Signed`] if the draft is signed or submitted and the form has another list or
+    /// other forms. [`Error::Usage`](crate::Error::Usage) if the form has another list, which the store does not hold.
     /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn update_draft(&self, draft: &LocalDraft, form: &SavedForm) -> Result<LocalDraft> {
         let questions = |form: &SavedForm| (form.content_hash(), form.input().forms.clone());
@@ -164,27 +166,29 @@ impl Banks {
         Ok(written)
     }
 
-    /// Removes a draft, as it was read or written last. Its list stays until [`prune`](Self::prune) removes it.
+    /// Removes a draft, unless it changed since it was read or written.
+    ///
+    /// Its list stays until [`prune`](Self::prune) removes it.
     ///
     /// # Errors
     ///
-    /// [`Error::Draft`](crate::Error::Draft) with [`DraftError::Changed`] when the draft was written or removed since.
+    /// [`Error::Draft`](crate::Error::Draft) with [`DraftError::Changed`] if the draft was written or removed in the meantime.
     /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn remove_draft(&self, draft: &LocalDraft) -> Result<()> {
         self.write_draft(&draft.name, Some(draft), None).await
     }
 
-    /// The draft with this name. Without a request.
+    /// The draft with this name; sends no request.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`](crate::Error::Usage) for what cannot be a name, [`Error::Store`](crate::Error::Store) when the store fails.
+    /// [`Error::Usage`](crate::Error::Usage) for an invalid name, [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn draft(&self, name: &str) -> Result<Option<LocalDraft>> {
         let document = self.store.document(&document_name(name)?).await?;
         document.map(LocalDraft::from_document).transpose()
     }
 
-    /// All drafts, by name. Without a request.
+    /// All drafts, sorted by name; sends no request.
     ///
     /// # Errors
     ///
@@ -201,16 +205,16 @@ impl Banks {
         };
         LocalDraft {
             name: name.to_owned(),
-            // OK because all of it was read from JSON or can be written as such.
+            // OK because all of it was read from JSON or can be serialized to JSON.
             text: serde_json::to_string(&content).unwrap_or_default(),
             content,
         }
     }
 
-    /// Replaces a draft if it is stored as it was read; without `after` it is removed.
+    /// Replaces the draft if the stored text equals `before`; removes it if `after` is `None`.
     ///
-    /// The version of the document is not enough to expect: it starts again when a draft is removed and created again. Both of
-    /// these write the index, whose version is expected as well.
+    /// Expecting the version of the document would not be enough: it starts again when a draft is removed and created again. Both
+    /// of these write the index, so this also expects the version of the index.
     async fn write_draft(
         &self,
         name: &str,

@@ -1,4 +1,4 @@
-//! A form that is opened with a newer list of questions, and what that changes.
+//! Opens a form with a newer list of questions, and reports the differences.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,50 +10,49 @@ use envd_sdk::validate::{
     Report, Rule, SavedForm,
 };
 
-/// A form that is opened with a newer list of questions, and what that changes: from [`Banks::open_with`].
+/// A form opened with a newer list of questions, and the differences; from [`Banks::open_with`].
 ///
-/// Nothing is stored yet. Show it to a person, who may go on in the [`form`](Self::form) at once; [`Banks::update_draft`] with that
-/// form accepts it. See [`Banks::open_with`] for an example.
+/// Nothing is stored yet. Show the differences to the user, who can continue in the [`form`](Self::form) at once. To accept them,
+/// pass that form to [`Banks::update_draft`]. See [`Banks::open_with`] for an example.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct MovedForm {
-    /// The form with the newer list, and with the forms that replace those that are closed. Its
-    /// [blockers](Form::blockers) are what has to be answered or corrected now.
+    /// The form with the newer list. Closed forms are replaced by their successors. Its [blockers](Form::blockers) are what the
+    /// user has to answer or correct now.
     pub form: Form,
-    /// What that changes, as an edit of the form would say it: the questions that appear and vanish, and the findings that come and
-    /// go. A question that appears may have an answer, which was in the draft and not sent.
+    /// The differences, in the shape of an edit of the form: questions that appear and vanish, and findings that come and go. A
+    /// question that appears may already have an answer, which was in the draft but not sent.
     pub change: Change,
-    /// The answers that are not sent any more, in the order of the draft.
+    /// The answers that are no longer sent, in the order of the draft.
     pub dropped: Vec<DroppedAnswer>,
-    /// Answered questions whose answer a person has to read again: the question has another kind, text, help or reason to apply, or
-    /// the chosen answer has another name or is gone.
+    /// Answered questions to be reviewed by the user: the kind, text, help or reason of the question changed, or the chosen answer
+    /// was renamed or removed.
     pub reworded: Vec<QuestionRef>,
 }
 
-/// An answer that a newer list or other forms leave out.
+/// An answer that is no longer sent with the newer list or with other forms.
 ///
-/// Of a [`MovedForm`]. `Debug` leaves out what the user entered.
+/// In [`MovedForm::dropped`]. `Debug` hides the user's input.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct DroppedAnswer {
-    /// The question, with the row of the answer if it stands in one.
+    /// The question, with the row if the answer is in one.
     pub question: QuestionRef,
     /// The text of the question in the list that the draft pins.
     pub text: String,
-    /// The answer, as it is in the draft.
+    /// The answer in the draft.
     pub answer: AnswerInput,
-    /// Why it is not sent. It stays in the form in case that its question applies again, unless that is
+    /// The reason why it is not sent. The answer stays in the form, in case its question applies again, unless the question is
     /// [unknown](Explanation::Unknown) to the newer list.
     pub because: Explanation,
 }
 
 impl Banks {
-    /// Opens a form that was saved with another list of questions, and says what that changes. Nothing is stored and nothing is
-    /// sent.
+    /// Opens a saved form with another list of questions, and reports the differences; nothing is stored or sent.
     ///
-    /// Forms that can no longer be created on the day of the context are replaced where the specification names the form that
-    /// replaces them: LPAG2 by LPAG3 (spec 9.4). With [`Operation::Update`](envd_sdk::validate::Operation::Update) no form is, since an
-    /// existing record keeps its forms. For other forms set the [field](Form::field) `forms` of the form that is returned.
+    /// Forms that can no longer be created on the day of the context are replaced if the specification names a successor: LPAG2 by
+    /// LPAG3 (spec 9.4). With [`Operation::Update`](envd_sdk::validate::Operation::Update) no form is replaced, since an existing
+    /// record keeps its forms. To choose other forms, set the [field](Form::field) `forms` of the returned form.
     ///
     /// ```
     /// # equipment::example(async {
@@ -82,7 +81,7 @@ impl Banks {
     ///     println!("{}", finding.sentence());
     /// }
     ///
-    /// // A person has read it and accepts.
+    /// // The user has read the differences and accepts them.
     /// let draft = banks.update_draft(&draft, &moved.form.save()).await?;
     /// assert_eq!(draft.form().input().forms, [FormType::Lpag3]);
     /// # Ok(()) });
@@ -112,7 +111,7 @@ impl MovedForm {
         let (was, is) = (older.explain_answers(&draft), newer.explain_answers(&input));
         let mut explained = was.iter().zip(&is);
         if let Some(answers) = input.answers.value_mut() {
-            // What only the older list knows would be sent as the answer to an unknown question.
+            // The service would receive these as answers to an unknown question.
             let is_gone = |(was, is): (&ExplainedAnswer, &ExplainedAnswer)| {
                 is.explanation == Explanation::Unknown && was.explanation != is.explanation
             };
@@ -153,7 +152,7 @@ impl MovedForm {
     }
 }
 
-/// The forms, with those that the report says are closed replaced where a form replaces them.
+/// Replaces the forms that the report calls closed, if they have a successor.
 fn open_forms(forms: &[FormType], report: &Report) -> Vec<FormType> {
     let findings = || report.findings().iter().chain(report.not_judged());
     let is_closed = |form: &FormType| {
@@ -165,25 +164,25 @@ fn open_forms(forms: &[FormType], report: &Report) -> Vec<FormType> {
         .map(|form| replaced(form).unwrap_or_else(|| form.clone()));
     let mut open: Vec<FormType> = open.collect();
     if open != forms {
-        // The draft may have the newer form as well.
+        // The draft may already have the newer form.
         let mut seen = HashSet::new();
         open.retain(|form| seen.insert(form.clone()));
     }
     open
 }
 
-/// All by which a person understands an answer.
+/// Everything that gives the answer its meaning for a reader.
 fn wording(item: &Item) -> impl PartialEq {
     let value = item.value.as_deref().unwrap_or_default();
-    // A choice of several is answered with a list.
+    // A multiple choice is answered with a list.
     let is_chosen = |choice: &&Choice| value.contains(&choice.value);
     let chosen: Vec<&Choice> = item.choices.iter().filter(is_chosen).collect();
-    // Why it applies names the question above, or the trigger.
+    // `why` names the question above, or the trigger.
     let texts = [&item.help, &item.tip, &item.why];
     (item.kind, &item.text, texts, chosen)
 }
 
-/// The items of a form; where several have one id, the first.
+/// The items of a form by question; the first if several have the same id.
 fn by_question(items: &[Item]) -> HashMap<&QuestionRef, &Item> {
     let mut all = HashMap::new();
     for item in items.iter().flat_map(Item::descendants) {

@@ -1,4 +1,4 @@
-//! A list of questions that is kept.
+//! A stored list of questions.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -9,8 +9,7 @@ use envd_sdk::auth::StoreError;
 use envd_sdk::model::{FormType, QuestionList, Timestamp};
 use envd_sdk::validate::{ContentHash, Policy, Questionnaire};
 
-/// A list of questions that is kept, with the questions: forms are filled in and validated with it, without reception. Cheap
-/// to clone.
+/// A stored list of questions, with which forms are filled in and validated without reception; cheap to clone.
 ///
 /// ```
 /// # equipment::example(async {
@@ -36,7 +35,7 @@ pub struct Bank {
 }
 
 impl Bank {
-    /// Prepares a list that the store holds. A list whose content does not have the hash of its name was damaged.
+    /// Prepares a stored list. It is damaged if its content does not match the hash in its name.
     pub(super) fn open(kept: KeptList, json: String, policy: Policy) -> Result<Self, StoreError> {
         Ok(Self {
             questionnaire: prepare(kept.content_hash, &json, policy)?,
@@ -45,24 +44,24 @@ impl Bank {
         })
     }
 
-    /// What tells the list apart: the hash that [`SavedForm::content_hash`](envd_sdk::validate::SavedForm::content_hash) names.
+    /// The hash that identifies the list: [`SavedForm::content_hash`](envd_sdk::validate::SavedForm::content_hash) names it.
     pub fn content_hash(&self) -> ContentHash {
         self.kept.content_hash
     }
 
-    /// The questions, prepared: start forms with [`Questionnaire::form`].
+    /// The prepared questions; start forms with [`Questionnaire::form`].
     pub fn questionnaire(&self) -> &Questionnaire {
         &self.questionnaire
     }
 
-    /// When this list was received first, in UTC, on the clock of the [`Banks`](super::Banks). For the day see
-    /// [`Timestamp::day_in`].
+    /// When this list was first received, in UTC, on the clock of the [`Banks`](super::Banks).
+    ///
+    /// For the day see [`Timestamp::day_in`].
     pub fn received_at(&self) -> &Timestamp {
         &self.kept.received_at
     }
 
-    /// When the service was last known to send this list, in UTC and at most a day too early: see
-    /// [`Banks::refresh`](super::Banks::refresh).
+    /// When the service last sent this list, in UTC and at most a day too early: see [`Banks::refresh`](super::Banks::refresh).
     pub fn confirmed_at(&self) -> &Timestamp {
         &self.kept.confirmed_at
     }
@@ -78,7 +77,7 @@ impl Bank {
         &self.kept.forms
     }
 
-    /// The list as it was received, unknown fields included: an object with `items`.
+    /// The received JSON, unknown fields included: an object with `items`.
     pub fn json(&self) -> &str {
         &self.json
     }
@@ -90,7 +89,7 @@ debug_shows!(Bank, |it|
     confirmed_at: it.kept.confirmed_at,
 );
 
-/// The questions of a document of the store.
+/// Parses and prepares the questions of a stored list.
 pub(super) fn prepare(
     hash: ContentHash,
     json: &str,

@@ -2,10 +2,10 @@
 //!
 //! | page | what it shows |
 //! | --- | --- |
-//! | [`sync`](mod@sync) | a local copy and its changes: what it claims, intervals, consumers, banks |
-//! | [`outbox`](mod@outbox) | the life of a declaration that is written without reception, and the questions that a person decides |
-//! | [`decisions`] | the reasons of design decisions of copies and question lists |
-//! | [`offline`](mod@offline) | whole programs: a farm without reception, a copy in SQLite |
+//! | [`sync`](mod@sync) | a local copy and its changes: guarantees, intervals, consumers, banks |
+//! | [`outbox`](mod@outbox) | the life of a declaration that is written without reception, and the questions that the user decides |
+//! | [`decisions`] | the reasons for the design of copies and question lists |
+//! | [`offline`](mod@offline) | complete programs: a farm without reception, a copy in SQLite |
 
 #[doc = include_str!("decisions.md")]
 pub mod decisions {}

@@ -251,12 +251,10 @@ impl Row {
                 self.state = RowState::Asked(question.clone());
             }
             RowEvent::Told(records) => {
+                // Each may be somebody else's as well: the watch goes on to its end.
                 self.duplicates.extend(records.iter().cloned());
-                if let Some(lost) = &mut self.lost {
-                    let told = u32::try_from(records.len()).unwrap_or(u32::MAX);
-                    lost.left = lost.left.saturating_sub(told);
-                }
-                self.lost.take_if(|lost| lost.left == 0);
+                self.lost
+                    .take_if(|lost| lost.ends_with(moment.listed, moment.now));
             }
             RowEvent::WatchOver => {
                 self.lost.take_if(|lost| lost.watched_until.is_some());
@@ -306,7 +304,7 @@ impl Row {
             (RowState::Confirmed | RowState::Refused, _)
             | (RowState::Asked(Question::Late(..) | Question::AnotherUser(_)), None) => true,
             (RowState::Asked(Question::NoUsableAnswer), None) if *intent == Intent::Delete => {
-                self.send_again(moment);
+                self.look_again(moment);
                 true
             }
             (RowState::Asked(asked), None) => {
@@ -318,6 +316,7 @@ impl Row {
         };
         if is_answered {
             self.state = RowState::default();
+            self.doubt.count_from(moment.now);
         }
         Ok(())
     }
@@ -420,9 +419,11 @@ impl Row {
             self.first.take_if(|first| first.is_met_by(request));
         }
         self.explained();
+        // What a person named may differ from what was sent, and is compared with it next.
+        let is_named_by_person = self.adopt.is_some();
         (self.adopt, self.agreed.not_draft) = (None, None);
         let is_met = self.first.is_none() && self.wish.is_met_by(request);
-        self.state = if is_met && !is_only_named {
+        self.state = if is_met && !is_named_by_person {
             RowState::Confirmed
         } else {
             RowState::default()
@@ -536,11 +537,12 @@ impl Row {
                 self.agreed
                     .not
                     .extend(question.candidates().iter().cloned());
-                self.send_again(moment);
+                self.look_again(moment);
             }
             _ => return Err(Unfit::Decision),
         }
         self.state = RowState::default();
+        self.doubt.count_from(moment.now);
         self.listed = moment.begun;
         Ok(())
     }
@@ -552,20 +554,13 @@ impl Row {
         self.explained();
     }
 
-    /// What is in doubt is sent again: the resends and the time without an answer count from now on.
-    fn send_again(&mut self, moment: &Moment<'_>) {
+    /// What is in doubt is looked for from the start.
+    fn look_again(&mut self, moment: &Moment<'_>) {
         // The person has decided although these gaps may hide the record.
         if let Some(lost) = &mut self.lost {
             lost.listed.gaps.clone_from(&moment.listed.gaps);
         }
-        if self.doubt.sends > 0 {
-            self.doubt = Doubt {
-                sends: 1,
-                looks: 0,
-                wait: self.doubt.wait,
-                unanswered: Unanswered::from(moment.now),
-            };
-        }
+        self.doubt.looks = 0;
     }
 
     /// Ends whatever was under way. Creations that may still arrive are watched.

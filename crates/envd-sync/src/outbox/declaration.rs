@@ -234,8 +234,8 @@ pub struct Declaration {
     pub number: Option<ConsignmentNumber>,
     /// Whether the record was found after the reply was lost, or had everything already.
     pub is_adopted: bool,
-    /// Further records that agree with what was sent and appeared later: a request that was taken for lost was carried out
-    /// nevertheless. They are drafts; a person deletes them.
+    /// Drafts that appeared after a request was taken for lost, and have all that it sent. Each may be what that request made after all,
+    /// or an equal record that someone else made: nothing tells them apart. A person compares, and deletes what is one too many.
     pub late_duplicates: Vec<ConsignmentId>,
     /// How many requests were sent, or may have been.
     pub attempts: u64,

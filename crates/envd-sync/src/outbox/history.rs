@@ -125,7 +125,8 @@ impl Outbox {
             });
             for row in &past {
                 draft.documents.push((past_name(row.id), None));
-                for record in row.records().filter(|_| !is_looked_for) {
+                let records = row.records().chain(&row.duplicates);
+                for record in records.filter(|_| !is_looked_for) {
                     // A look that begins with a copy of the account without this record must not take it for another one's.
                     let is_listed = self.replica().consignment(record.as_str()).await?.is_some();
                     let holder = store.holder(record, 0).await?;

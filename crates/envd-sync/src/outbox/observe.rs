@@ -127,12 +127,13 @@ impl<'a> Reader<'a> {
             Some(list) => list,
             None => self.list().await?,
         };
-        let (texts, since) = row.looked_for();
+        let (_, since) = row.looked_for();
         // Only a full walk shows that a gap is closed.
         if row.is_in_doubt() && !list.gaps.is_subset(&since.gaps) && !self.is_full {
             list = self.list_as(true).await?;
         }
-        let seen = self.appeared(row.id, texts, since.last).await?;
+        let (texts, since) = row.searched();
+        let seen = self.appeared(row.id, texts, since).await?;
         Ok(Read::Listed(list, seen))
     }
 

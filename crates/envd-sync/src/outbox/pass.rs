@@ -532,11 +532,11 @@ impl Pass<'_> {
             return Ok(());
         }
         outbox.with_memory(|memory| memory.duplicates_looked_at = Some(now));
-        match self.held.during(self.reader.list()).await? {
+        let listing = match self.held.during(self.reader.list()).await? {
             // It changed while it was read. What is to be sent does not wait for the next look.
             Err(error) if is_usable_answer(&error) => return Ok(()),
-            list => drop(list?),
-        }
+            listing => listing?,
+        };
         for row in watched {
             let Some(lost) = row.watched() else {
                 continue;
@@ -553,7 +553,7 @@ impl Pass<'_> {
                 None => false,
             };
             let found = outbox.judged(row.id, |when| late_duplicates(&row, &seen, is_there, when));
-            if found.is_none() && lost.is_watched(seconds(now)) {
+            if found.is_none() && !lost.ends_with(&listing, seconds(now)) {
                 continue;
             }
             let written = outbox.change(|draft| {

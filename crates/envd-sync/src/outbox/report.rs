@@ -82,7 +82,7 @@ impl fmt::Display for OutboxReport {
         }
         if self.late_duplicates > 0 {
             let records = counted(self.late_duplicates, "record");
-            write!(f, "; found too many: {records}")?;
+            write!(f, "; one too many, perhaps: {records}")?;
         }
         if self.login_needed {
             f.write_str("; a login is needed")?;

@@ -273,6 +273,14 @@ pub(crate) struct Doubt {
 }
 
 impl Doubt {
+    /// A person wants it to go on: the resends and the time without an answer count from now on.
+    pub(crate) fn count_from(&mut self, now: Time) {
+        if self.sends > 0 {
+            self.sends = 1;
+            self.unanswered = Unanswered::from(now);
+        }
+    }
+
     pub(crate) fn resends(&self) -> u32 {
         self.sends.saturating_sub(1)
     }
@@ -284,7 +292,7 @@ pub(crate) struct Lost {
     pub(crate) texts: Vec<Text>,
     /// What was listed before the first of them.
     pub(crate) listed: Listing,
-    /// How many records may still arrive.
+    /// How many of them nothing explains.
     pub(crate) left: u32,
     /// The row goes on without them, and looks each hour until then for what arrives; `None`: it looks for them before it goes on.
     pub(crate) watched_until: Option<Time>,
@@ -295,6 +303,16 @@ impl Lost {
     pub(crate) fn is_watched(&self, now: Time) -> bool {
         let is_ahead = |until: Time| (1..=2 * DAY).contains(&until.saturating_sub(now));
         self.watched_until.is_some_and(is_ahead)
+    }
+
+    /// Whether a list has gaps that it did not have before the first of these creations: one of them may hide a record.
+    pub(crate) fn may_be_hidden_in(&self, listing: &Listing) -> bool {
+        !listing.gaps.is_subset(&self.listed.gaps)
+    }
+
+    /// Whether the watch ends with a look that found nothing in this list. A list with a new gap is no such look.
+    pub(crate) fn ends_with(&self, listing: &Listing, now: Time) -> bool {
+        !self.is_watched(now) && !self.may_be_hidden_in(listing)
     }
 }
 
@@ -561,10 +579,9 @@ impl Row {
         self.state != RowState::Discarded && names.into_iter().flatten().any(|name| name == record)
     }
 
-    /// The records that are, or may become, those of the row.
+    /// The records that are, or may become, those of the row. What it reported may be that of a row of its own by now.
     pub(crate) fn records(&self) -> impl Iterator<Item = &String> {
-        let own = self.record.iter().chain(&self.adopt);
-        own.chain(&self.duplicates)
+        self.record.iter().chain(&self.adopt)
     }
 
     /// Whose a record is, if it is of this row. `is_listed`: what a discarded row made counts as well. A person may adopt it all the
@@ -647,6 +664,14 @@ impl Row {
         let since = lost.clone().find(|_| is_in_doubt);
         let texts = lost.flat_map(|lost| &lost.texts).chain(wanted);
         (texts, since.map_or(&self.known, |lost| &lost.listed))
+    }
+
+    /// What the copy is searched for before a creation: records that may be made of one of these texts, and were listed after this
+    /// change. An edit in doubt may want the text of a record that was listed before the request that is in doubt.
+    pub(crate) fn searched(&self) -> (impl Iterator<Item = &Text>, u64) {
+        let lost = self.lost.iter().flat_map(|lost| &lost.texts);
+        let texts = lost.chain(self.next_wish().text());
+        (texts, self.looked_for().1.last.min(self.known.last))
     }
 
     /// The texts of creations that may be on their way.

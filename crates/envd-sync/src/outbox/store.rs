@@ -234,6 +234,12 @@ impl Transaction<'_> {
             user: self.user.as_deref(),
         };
         apply(&mut row, event, &moment)?;
+        if let RowEvent::Told(records) = event {
+            let reported = records
+                .iter()
+                .map(|record| (record_name(record), Some(row.id.to_string())));
+            self.documents.extend(reported);
+        }
         Ok(self.put(row))
     }
 

@@ -204,7 +204,7 @@ impl Outbox {
     /// # use envd_sdk::model::{FormType, PartyInput};
     /// # use envd_sync::{Outbox, Replica};
     /// # let input = || ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
-    /// # let id = account.save_consignment(input()).await?.value.id.ok_or("no id")?;
+    /// # let id = account.save_consignment(input()).await?.id()?;
     /// let base = account.consignment(id).await?.value;
     /// let input = ConsignmentInput::from(&base).movement("2099-01-15", "05:15");
     /// outbox.update(&base, input).await?;
@@ -298,7 +298,7 @@ impl Outbox {
     /// # let website = account.clone();
     /// # let input = || ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
     /// // Changed on the website since it was edited here.
-    /// # let id = account.save_consignment(input()).await?.value.id.ok_or("no id")?;
+    /// # let id = account.save_consignment(input()).await?.id()?;
     /// let base = account.consignment(id.clone()).await?.value;
     /// let moved = |day| ConsignmentInput::from(&base).movement(day, "05:15").id(id.clone());
     /// let mine = outbox.update(&base, moved("2099-01-15")).await?;

@@ -17,8 +17,8 @@ use envd_sdk::model::ConsignmentId;
 
 /// A local copy of the consignments of an account, in a [store](crate::store). Cheap to clone; clones share the copy.
 ///
-/// [`sync`](Self::sync) brings it up to date. Several processes may do so at the same time, over one store: they ask the
-/// service more than needed, and the copy stays right.
+/// [`sync`](Self::sync) brings it up to date. Several processes may sync over one store at the same time: they send more requests
+/// than necessary, but the copy stays correct.
 ///
 /// ```
 /// # equipment::example(async {
@@ -30,7 +30,7 @@ use envd_sdk::model::ConsignmentId;
 ///
 /// let replica = Replica::new(&account, MemorySync::new()); // Or `SqliteSync::open("farm.db")?`.
 /// println!("{}", replica.sync().await?);
-/// // From here on without a request.
+/// // Answered from the copy, without a request.
 /// let drafts = replica.consignments().status(ConsignmentStatus::Draft).list().await?;
 /// assert!(!drafts.records.is_empty());
 /// # Ok(()) });
@@ -45,19 +45,18 @@ pub struct Replica {
     pub(super) depth: Depth,
     pub(crate) clock: Clock,
     pub(super) on_progress: Option<OnProgress>,
-    /// As the profile says.
+    /// The profile's entry for the date that `fromDate` compares.
     pub(super) compared: DateEntry,
     horizon: Option<Duration>,
     retention: Option<Duration>,
     pub(super) reports_pruned: bool,
 }
 
-/// What is called after each page.
+/// The callback for progress, called after each page.
 type OnProgress = Arc<dyn Fn(&WalkProgress) + Send + Sync>;
 
 impl Replica {
-    /// A copy of the account's consignments in a store, which may hold those of other accounts as well. Nothing is sent and
-    /// nothing is read yet.
+    /// A copy of the account's consignments in a store, which may also hold other accounts; this sends and reads nothing yet.
     ///
     /// ```
     /// # equipment::example(async {
@@ -89,18 +88,21 @@ impl Replica {
         }
     }
 
-    /// By how much the `fromDate` of an incremental walk is earlier than the watermark; 10 minutes unless set. Choose more
-    /// where records show up in the list later than that after a save.
+    /// How much earlier than the watermark an incremental walk starts (`fromDate`); 10 minutes unless set.
+    ///
+    /// Set more if the list shows saved records later than that.
     pub fn overlap(mut self, overlap: Duration) -> Self {
         self.overlap = overlap;
         self
     }
 
-    /// How far back a full walk reads the list; all of it unless set. A record that changed last before that is not copied,
-    /// and one in the copy stays as it is: it is neither read again nor gone. It counts from the latest change that the service
-    /// has shown. Unless the profile says that `fromDate` compares the time of the last change, all pages are read all the same.
+    /// How far back a full walk reads the list; the entire list unless set.
     ///
-    /// With a horizon the copy is no list of everything: what it lacks may be older.
+    /// The time counts back from the latest change that the service has shown. A record whose last change is older is not copied.
+    /// If the copy already holds it, it stays there: it is not read again and not reported as gone. Unless the profile says that
+    /// `fromDate` compares the time of the last change, a walk reads all pages anyway.
+    ///
+    /// With a horizon the copy is incomplete: a record that it lacks may just be older.
     ///
     /// ```
     /// # equipment::example(async {
@@ -121,24 +123,25 @@ impl Replica {
         self
     }
 
-    /// Removes records from the copy that changed last before that time, after each full walk; none unless set. It is also the
-    /// [`horizon`](Self::horizon) where that is not set, and nothing within the horizon is removed.
+    /// After each full walk, removes the records whose last change is older than this; none unless set.
     ///
-    /// Consumers are not told, unless [`report_pruned`](Self::report_pruned) is set. A removed record that changes again
+    /// It is also the default of the [`horizon`](Self::horizon). Records within the horizon are never removed. Consumers receive no
+    /// change for removed records unless [`report_pruned`](Self::report_pruned) is set. If a removed record changes later, it
     /// appears again.
     pub fn retention(mut self, time: Duration) -> Self {
         self.retention = Some(time);
         self
     }
 
-    /// Consumers are told what [`retention`](Self::retention) removes, as [`Pruned`](super::ChangeKind::Pruned).
+    /// Delivers removals by [`retention`](Self::retention) to consumers, as [`Pruned`](super::ChangeKind::Pruned).
     pub fn report_pruned(mut self) -> Self {
         self.reports_pruned = true;
         self
     }
 
-    /// The name under which the store keeps the account, in place of its id, for a program that writes entries before it knows
-    /// the account. Each account needs a name of its own.
+    /// Names the account in the store, instead of by its id.
+    ///
+    /// For a program that writes entries before it knows the account. Each account needs its own name.
     ///
     /// ```
     /// # equipment::example(async {
@@ -153,7 +156,7 @@ impl Replica {
     /// let unknown = Replica::new(&client.account(""), store.clone()).stored_as("first");
     /// Outbox::new(&unknown).save(input).await?;
     ///
-    /// // Later, when it is known.
+    /// // Later, when the account is known.
     /// let outbox = Outbox::new(&Replica::new(&client.account(fake.account_id()), store).stored_as("first"));
     /// assert_eq!(outbox.send().await?.confirmed, 1);
     /// # Ok(()) });
@@ -175,33 +178,34 @@ impl Replica {
         self
     }
 
-    /// The clock that decides when a full walk is due; that of the client unless set.
+    /// The clock that decides when a full walk is due; the client's clock unless set.
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
         self
     }
 
-    /// Is called after each page of a walk. It must not block.
+    /// Sets a callback that runs after each page of a walk; it must not block.
     pub fn on_progress(mut self, report: impl Fn(&WalkProgress) + Send + Sync + 'static) -> Self {
         self.on_progress = Some(Arc::new(report));
         self
     }
 
-    /// Brings the copy up to date: by an incremental walk if the profile of the client says that `fromDate` compares the time of the
-    /// last change ([`Lists::compared_date`](envd_sdk::profile::Lists)), otherwise by a full one.
+    /// Brings the copy up to date by an incremental or a full walk.
     ///
-    /// The first sync is full, and so is one a day, which checks the others. A walk that stopped
-    /// continues where it stopped. The future may be dropped at any time; what was written stays.
+    /// A walk is incremental if the client's profile says that `fromDate` compares the time of the last change
+    /// ([`Lists::compared_date`](envd_sdk::profile::Lists)). The first sync is full in any case, and so is one per day, to check
+    /// the incremental walks. An interrupted walk continues at the page where it stopped. The future may be dropped at any time;
+    /// pages that were written stay.
     ///
     /// # Errors
     ///
-    /// As [`Pager::next_page`](envd_sdk::Pager::next_page), and [`Error::Store`](crate::Error::Store) when the store fails.
-    /// What was written before stays, and the next sync continues.
+    /// As [`Pager::next_page`](envd_sdk::Pager::next_page), and [`Error::Store`](crate::Error::Store) when the store fails. Pages
+    /// that were written stay, and the next sync continues after them.
     pub async fn sync(&self) -> Result<SyncReport> {
         Round::new(self).await?.run(None).await
     }
 
-    /// As [`sync`](Self::sync), with a full walk. One that stopped is continued.
+    /// As [`sync`](Self::sync), with a full walk; continues an interrupted full walk.
     ///
     /// # Errors
     ///
@@ -213,7 +217,7 @@ impl Replica {
             .await
     }
 
-    /// A query of the copy: by status, species, PIC, number, days. It sends nothing, and shows what the last sync found.
+    /// Queries the copy, as of the last sync, by status, species, PIC, number and days; sends no request.
     ///
     /// ```
     /// # equipment::example(async {
@@ -249,7 +253,7 @@ impl Replica {
         LocalQuery::new(self.store.clone())
     }
 
-    /// The record with this id, if the copy holds it. A number is no id here: see [`LocalQuery::number`].
+    /// The record with this id, if the copy holds it; to find a record by its number, use [`LocalQuery::number`].
     ///
     /// # Errors
     ///
@@ -259,37 +263,37 @@ impl Replica {
         Ok(rows.first().map(LocalRecord::of).transpose()?)
     }
 
-    /// The changes of the copy, for a consumer by its name, whose position is in the store.
+    /// The changes of the copy for a named consumer, whose position is kept in the store.
     ///
-    /// A name that was never used begins with everything that the copy holds.
+    /// A new name starts with everything that the copy holds.
     #[must_use]
     pub fn changes(&self, consumer: impl Into<String>) -> Changes {
         Changes::new(self.store.clone(), consumer.into())
     }
 
-    /// The account of which this is a copy.
+    /// The account that is copied.
     #[must_use]
     pub fn account(&self) -> &Account {
         &self.account
     }
 
-    /// Whether what a clean full walk does not list is not there, or not shown.
+    /// Whether a clean full walk lists all records, so that an unlisted one is deleted or hidden.
     pub(crate) fn lists_everything(&self) -> bool {
         self.listed_back().is_none()
     }
 
-    /// How far back the list is read: what is pruned is not listed anew.
+    /// How far back the list is read. Without a horizon it is the retention, so pruned records are not listed again.
     pub(super) fn listed_back(&self) -> Option<Duration> {
         self.horizon.or(self.retention)
     }
 
-    /// How far back rows are kept: what is listed is not pruned.
+    /// How far back rows are kept. At least the horizon, so listed records are not pruned.
     pub(super) fn kept_back(&self) -> Option<Duration> {
         self.retention
             .max(self.horizon.filter(|_| self.retention.is_some()))
     }
 
-    /// The state of the walks. What refuted another entry of the profile counts no more.
+    /// The state of the walks. A refutation of another entry of the profile is dropped.
     pub(super) async fn load(&self) -> Result<VersionedDocument<SyncState>> {
         let mut state = SyncState::load(&self.store).await?;
         let refuted = &mut state.value.refuted;

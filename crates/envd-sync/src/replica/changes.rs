@@ -1,4 +1,4 @@
-//! What changed in the copy, the feed of it, and how far each of its consumers is.
+//! The changes of the copy, the feed that delivers them, and the positions of its consumers.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -13,13 +13,13 @@ use crate::store::rows::{Batch, ChangeRange, ChangeRow, LocalPosition, Query};
 use crate::store::{Order, StoreError};
 use envd_sdk::model::{ConsignmentId, ConsignmentStatus};
 
-/// One change of one record, as [`Changes`](super::Changes) tells it.
+/// One change of one record, delivered by [`Changes`](super::Changes).
 ///
 /// See [`Changes`](super::Changes) for an example.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Change {
-    /// The number of the change, from 1, increasing in the account. Numbers may be left out.
+    /// The number of the change, from 1, increasing within the account. Numbers may be skipped.
     pub sequence: u64,
     /// The record.
     pub id: ConsignmentId,
@@ -56,40 +56,40 @@ pub struct Change {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum ChangeKind {
-    /// It is listed for the first time, or again after it was gone; or the consumer is new and the copy holds it.
+    /// The record is listed for the first time, or again after it was gone; or the consumer is new and the copy holds the record.
     #[non_exhaustive]
     Appeared {
-        /// As it was listed.
+        /// The listed record.
         record: LocalRecord,
     },
-    /// Its content differs from before.
+    /// The content of the record changed.
     #[non_exhaustive]
     Changed {
-        /// As it was.
+        /// The record before the change.
         before: LocalRecord,
-        /// As it was listed now.
+        /// The record as listed now.
         after: LocalRecord,
-        /// The paths of the fields that differ, such as `status`, `origin.pic` and `forms[0].serialNumber`, unknown fields
-        /// included. The date of the last update is never among them. An empty path is the whole record.
+        /// The paths of the changed fields, such as `status`, `origin.pic` and `forms[0].serialNumber`, unknown fields included.
+        /// The date of the last update is never among them. An empty path stands for the complete record.
         fields: Vec<String>,
         /// The status before and after, if it differs.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         status: Option<StatusChange>,
     },
-    /// The service lists it no more, and does not show it when asked for it. It may be deleted, or the user may not see it
-    /// any more: the service gives the same answer to both. A record that is deleted and still shown is [`Changed`](Self::Changed)
-    /// to the status DELETED.
+    /// The service no longer lists the record, and a read does not return it. It is deleted, or the user no longer has access: the
+    /// service answers both cases alike. A record that is deleted but still shown is [`Changed`](Self::Changed) to the status
+    /// DELETED.
     #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
     Gone {
-        /// As it was listed last.
+        /// The record as last listed.
         last_seen: LocalRecord,
     },
-    /// The copy keeps it no longer: see [`Replica::retention`](super::Replica::retention). The service may show it.
+    /// The copy no longer keeps the record: see [`Replica::retention`](super::Replica::retention). The service may still show it.
     #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
     Pruned {
-        /// As it was listed last.
+        /// The record as last listed.
         last_seen: LocalRecord,
     },
 }
@@ -107,7 +107,7 @@ pub struct StatusChange {
 }
 
 impl Change {
-    /// The record as it is now, or as it was listed last.
+    /// The record after the change, or as last listed if it is gone or pruned.
     #[must_use]
     pub fn record(&self) -> &LocalRecord {
         match &self.kind {
@@ -117,7 +117,7 @@ impl Change {
         }
     }
 
-    /// What a store has kept.
+    /// Reads a row of the store.
     pub(crate) fn from_row(row: &ChangeRow) -> Result<Self, StoreError> {
         let kind = serde_json::from_str(&row.payload).map_err(|_| {
             unreadable(format!(
@@ -134,7 +134,7 @@ impl Change {
 }
 
 impl ChangeKind {
-    /// What happened between two states of a record; `None`: nothing, or its date alone.
+    /// The change between two states of a record; `None` if only the date differs, or nothing.
     pub(crate) fn between(before: Option<&LocalRecord>, after: &LocalRecord) -> Option<Self> {
         let Some(before) = before else {
             let record = after.clone();
@@ -168,18 +168,17 @@ impl ChangeKind {
     }
 }
 
-/// How many changes are read from the store at once. A full record has up to 40 kB, and a change two of them.
+/// The number of changes per read of the store. A full record has up to 40 kB, and a change holds two records.
 const CHUNK: usize = 100;
 
 /// The changes of an account for a named consumer, whose position is kept in the store.
 ///
-/// [`next`](Self::next) tells the changes after the position, in order; [`acknowledge`](Self::acknowledge) moves the
-/// position. A program that ends between the two is told the change again when it runs next, and nothing older. A consumer
-/// that has never been named before is first told everything that the copy holds, as
-/// [`Appeared`](ChangeKind::Appeared).
+/// [`next`](Self::next) returns the changes after the position, in order; [`acknowledge`](Self::acknowledge) moves the position. If
+/// a program ends between the two, its next run receives the unacknowledged changes again, and no older ones. A new consumer first
+/// receives everything that the copy holds, as [`Appeared`](ChangeKind::Appeared).
 ///
-/// Consumers do not disturb each other. Several processes may use one consumer: each is told every change that was not
-/// acknowledged when it read it, so a change may be handled twice, but none is lost.
+/// Consumers are independent of each other. Several processes may share a consumer: each receives all changes that were not
+/// acknowledged when it read them, so a change may be handled twice, but none is lost.
 ///
 /// ```
 /// # equipment::example(async {
@@ -198,7 +197,7 @@ const CHUNK: usize = 100;
 /// let second = feed.next().await?;
 /// assert!(second.is_some());
 ///
-/// // The next run of the program is told what was not acknowledged.
+/// // The next run of the program receives the unacknowledged change again.
 /// let mut feed = replica.changes("accounting");
 /// assert_eq!(feed.next().await?, second);
 /// # Ok(()) });
@@ -206,9 +205,9 @@ const CHUNK: usize = 100;
 pub struct Changes {
     store: AccountStore,
     consumer: String,
-    /// Read and not told yet, in order.
+    /// Changes that were read and not yet returned, in order.
     ready: VecDeque<Change>,
-    /// Everything up to here was told, or there is nothing to tell.
+    /// The last change that was returned or needs no delivery.
     told: u64,
     was_named: bool,
     chunk: usize,
@@ -226,14 +225,14 @@ impl Changes {
         }
     }
 
-    /// The next change, or `None` when there is none now; the next sync may bring some.
+    /// The next change, or `None` if there is none yet; the next sync may bring some.
     ///
-    /// It tells each change once, acknowledged or not. To be told those that were not acknowledged again, open the feed anew.
+    /// Each change is returned once, acknowledged or not. To receive unacknowledged changes again, open the feed again.
     ///
     /// # Errors
     ///
-    /// [`Error::Store`](crate::Error::Store); [`Error::Usage`](crate::Error::Usage) for a name of no or more than 100 bytes, and when the
-    /// consumer was removed meanwhile.
+    /// [`Error::Store`](crate::Error::Store); [`Error::Usage`](crate::Error::Usage) if the name is empty or longer than 100 bytes,
+    /// and if the consumer was removed in the meantime.
     pub async fn next(&mut self) -> Result<Option<Change>> {
         if self.ready.is_empty() {
             self.read().await?;
@@ -243,21 +242,21 @@ impl Changes {
         Ok(change)
     }
 
-    /// Makes durable that this change and all before it are handled. The position never moves back.
+    /// Stores that this change and all earlier ones are handled; the position never moves back.
     ///
-    /// Each call waits for the store to write; to be faster, acknowledge only the last one of several changes.
+    /// Each call waits until the store has written; for speed, acknowledge only the last of several changes.
     ///
     /// # Errors
     ///
-    /// [`Error::Store`](crate::Error::Store); [`Error::Usage`](crate::Error::Usage) when the consumer was removed, or when the copy never
-    /// had this change.
+    /// [`Error::Store`](crate::Error::Store); [`Error::Usage`](crate::Error::Usage) if the consumer was removed, or if the copy
+    /// never had this change.
     pub async fn acknowledge(&mut self, change: &Change) -> Result<()> {
         if change.sequence > self.told {
             let last = ReplicaState::read(&self.store).await?.last;
             if change.sequence > last {
                 let sequence = change.sequence;
                 return Err(Error::usage(format!(
-                    "the change {sequence} is not one of this account: acknowledge what the same feed told"
+                    "the change {sequence} is not one of this account: acknowledge only changes that this feed returned"
                 )));
             }
         }
@@ -272,7 +271,7 @@ impl Changes {
             None => name(store, &self.consumer).await?,
         };
         self.was_named = true;
-        // Another process may have acknowledged more, and what is acknowledged may be forgotten.
+        // Another process may have acknowledged further, and acknowledged changes may already be deleted.
         self.told = self.told.max(position.acknowledged);
         if let Some(up_to) = position.snapshot_up_to.filter(|up_to| self.told < *up_to) {
             let held = held(store, self.told, up_to, self.chunk).await?;
@@ -286,7 +285,8 @@ impl Changes {
         self.fill(changes.iter().map(Change::from_row))
     }
 
-    /// Takes changes up to the first one that cannot be read: it is read again, with all that follow, when those before are told.
+    /// Queues the changes before the first unreadable one. After these are returned, the next read starts at the unreadable change
+    /// and fails.
     fn fill(&mut self, found: impl Iterator<Item = Result<Change, StoreError>>) -> Result<()> {
         for change in found {
             match change {
@@ -301,11 +301,11 @@ impl Changes {
 
 debug_shows!(Changes, |it| consumer: it.consumer, told: it.told);
 
-/// What the copy held at a change `up_to`, by the number of each record's last change at that time, which is greater than
-/// `from`. Not necessarily all; empty at the end.
+/// The records that the copy held at the change `up_to`, each keyed by the number of its last change at that time. Only keys above
+/// `from`, and not necessarily all of them; empty at the end.
 ///
-/// A record that has changed since is in the changes, with its state before. The rows are read first: a record that leaves
-/// them between the two reads is then found in the changes, and one that is found in both counts once.
+/// A record that changed after `up_to` is restored from the "before" state of that change. The rows are read first: a record that
+/// leaves the rows between the two reads is then found in the changes. A record found in both has the same key, so it appears once.
 async fn held(
     store: &AccountStore,
     from: u64,
@@ -326,7 +326,7 @@ async fn held(
     let range = ChangeRange::Replacing { after: from, up_to };
     let replaced = store.changes(range, chunk).await?;
 
-    // Beyond the end of a read that was cut off, the other one cannot be told in order.
+    // If one of the reads hit its limit, stop at its end: entries of the other read beyond that point would be out of order.
     let last_row = rows.last().filter(|_| rows.len() == chunk);
     let last_replaced = replaced.last().filter(|_| replaced.len() == chunk);
     let complete_up_to = last_row
@@ -356,7 +356,7 @@ async fn held(
     Ok(changes.collect())
 }
 
-/// What the documents of consumers begin with.
+/// The prefix of the names of consumer documents.
 const PREFIX: &str = "consumer/";
 
 /// A named consumer of the changes of an account.
@@ -372,7 +372,7 @@ const PREFIX: &str = "consumer/";
 /// let first = feed.next().await?.ok_or("no change")?;
 /// feed.acknowledge(&first).await?;
 ///
-/// // One that is not used any more keeps changes from being forgotten.
+/// // The store keeps all changes that a consumer has not acknowledged: remove unused consumers.
 /// for consumer in replica.consumers().await? {
 ///     println!("{} has change {}", consumer.name, consumer.acknowledged);
 /// }
@@ -384,23 +384,23 @@ const PREFIX: &str = "consumer/";
 pub struct Consumer {
     /// Its name.
     pub name: String,
-    /// The [`sequence`](super::Change::sequence) of the last change that it acknowledged; 0: none.
+    /// The [`sequence`](super::Change::sequence) of the last acknowledged change; 0: none.
     pub acknowledged: u64,
-    /// Whether it is still told what the copy held when it was named.
+    /// Whether it still receives the records that the copy held when the consumer was created.
     pub is_catching_up: bool,
 }
 
-/// How far a consumer is, as its document says.
+/// The stored position of a consumer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ConsumerPosition {
     pub(super) acknowledged: u64,
-    /// The last change when the consumer was named, until it is acknowledged: up to there the consumer is told what the copy
-    /// held then, and beyond it what changed.
+    /// The last change at the time the consumer was created, until it is acknowledged. Up to this change the consumer receives the
+    /// records that the copy held at that time, after it the changes.
     pub(super) snapshot_up_to: Option<u64>,
 }
 
-/// The position of a consumer, as the document of its name says; `None`: there is no such consumer.
+/// The position of a consumer; `None` if the consumer does not exist.
 async fn position(
     store: &AccountStore,
     name: &str,
@@ -408,7 +408,7 @@ async fn position(
     store.load(&document_name(name)?).await
 }
 
-/// Writes a position over what has the expected versions, or removes it; `false`: another process was faster.
+/// Writes or removes a position if the versions still match; `false`: another process was faster.
 async fn replace(
     store: &AccountStore,
     name: &str,
@@ -427,8 +427,8 @@ async fn replace(
     Ok(store.commit(&batch).await?)
 }
 
-/// Names a consumer, unless it has a name by now. It is to be told all that the copy holds at this moment: the versions in
-/// the commit make sure that no change comes between the look at the last number and the commit.
+/// Creates a consumer unless it exists. Its snapshot is the copy at this moment: the commit expects the version of the state that
+/// was read, so no change can come between reading the last number and the commit.
 async fn name(store: &AccountStore, name: &str) -> Result<ConsumerPosition> {
     loop {
         if let Some(known) = position(store, name).await? {
@@ -445,7 +445,7 @@ async fn name(store: &AccountStore, name: &str) -> Result<ConsumerPosition> {
     }
 }
 
-/// Moves the position of a consumer forward to a change. Nothing is written when it is there or further.
+/// Moves the position of a consumer forward to a change. Writes nothing if the position is already there or further.
 async fn acknowledge(store: &AccountStore, name: &str, sequence: u64) -> Result<()> {
     loop {
         let known = position(store, name).await?;
@@ -460,7 +460,7 @@ async fn acknowledge(store: &AccountStore, name: &str, sequence: u64) -> Result<
 }
 
 impl Replica {
-    /// The consumers that have a name, by name.
+    /// The consumers of the copy, sorted by name.
     ///
     /// # Errors
     ///
@@ -468,7 +468,7 @@ impl Replica {
     pub async fn consumers(&self) -> Result<Vec<Consumer>> {
         let mut consumers = Vec::new();
         for (name, position) in positions(&self.store).await? {
-            // The outbox is none.
+            // The position of the outbox has an empty name.
             if !name.is_empty() {
                 consumers.push(Consumer {
                     name,
@@ -480,8 +480,9 @@ impl Replica {
         Ok(consumers)
     }
 
-    /// Removes a consumer, and returns whether there was one. While it is there, the changes that it has not acknowledged
-    /// are kept.
+    /// Removes a consumer, and returns whether it existed.
+    ///
+    /// Until then, the changes that it has not acknowledged are kept.
     ///
     /// # Errors
     ///
@@ -496,7 +497,7 @@ impl Replica {
     }
 }
 
-/// All positions of an account, by name; that of the outbox has none.
+/// All positions of an account with their names; that of the outbox has an empty name.
 async fn positions(store: &AccountStore) -> Result<Vec<(String, ConsumerPosition)>, StoreError> {
     let documents = store.documents(PREFIX).await?;
     let positions = documents.iter().map(|document| {
@@ -506,28 +507,28 @@ async fn positions(store: &AccountStore) -> Result<Vec<(String, ConsumerPosition
     positions.collect()
 }
 
-/// The change up to which every consumer is, so that the changes up to it may be forgotten; never more than `last`.
+/// The last change that all consumers have acknowledged, so that the changes up to it may be deleted; never more than `last`.
 ///
-/// `last` is the last change that is committed, not one of the batch that forgets, and that batch expects the version that
-/// [`STATE`] had *before* this call. So a consumer that is named between this call and the commit is told of the copy as of
-/// `last`, and needs none of the changes up to it.
+/// `last` is the last committed change, without those of the batch that deletes. That batch expects the version that [`STATE`] had
+/// *before* this call. So a consumer that is created between this call and the commit starts with a snapshot at `last`, and needs
+/// none of the changes up to it.
 pub(super) async fn needless_up_to(store: &AccountStore, last: u64) -> Result<u64> {
     let positions = positions(store).await?.into_iter();
-    // Up to the snapshot a consumer is told of the copy, not of changes.
+    // Up to its snapshot, a consumer reads the copy and not the changes.
     let at = positions.map(|(_, it)| it.acknowledged.max(it.snapshot_up_to.unwrap_or(0)));
     Ok(at.fold(last, u64::min))
 }
 
-/// What feed and outbox need to know of the copy.
+/// The part of the replica's state that the feed and the outbox use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ReplicaState {
     /// The version of [`STATE`]; 0 before the first sync.
     pub(crate) version: u64,
     /// The number of the last change.
     pub(crate) last: u64,
-    /// The greatest instant of a last change that was listed, in a form whose order is the order in time.
+    /// The latest date of a last change that was listed, as a sortable text.
     pub(crate) latest: String,
-    /// The places without a readable record that the last full walk and the incremental ones since have met.
+    /// The places without a readable record that the last full walk and later incremental walks met.
     pub(crate) gaps: BTreeSet<String>,
 }
 
@@ -542,14 +543,16 @@ impl ReplicaState {
         })
     }
 
-    /// What a batch expects that relies on it.
+    /// The version that a batch based on this state must expect.
     pub(crate) fn expected(&self) -> (String, u64) {
         (STATE.to_owned(), self.version)
     }
 }
 
-/// The document by which the outbox keeps the changes after this one; `None` removes it. Its name is [`PREFIX`] alone, which no
-/// consumer can have. Who writes it expects the version of [`STATE`] at which that change was the last.
+/// The document by which the outbox keeps the changes after this one; `None` removes it.
+///
+/// Its name is [`PREFIX`] alone, which no consumer can have. The commit that writes it must expect the version of [`STATE`] at
+/// which that change was the last.
 pub(crate) fn outbox_document(acknowledged: Option<u64>) -> (String, Option<String>) {
     let position = acknowledged.map(|acknowledged| ConsumerPosition {
         acknowledged,
@@ -560,7 +563,7 @@ pub(crate) fn outbox_document(acknowledged: Option<u64>) -> (String, Option<Stri
 
 fn removed(name: &str) -> Error {
     Error::usage(format!(
-        "the consumer {name:?} was removed: open its changes again to name it anew"
+        "the consumer {name:?} was removed: open its changes again to create a new one"
     ))
 }
 

@@ -9,12 +9,12 @@ use crate::store::Order;
 use crate::store::rows::{LocalPosition, Query};
 use envd_sdk::model::{ConsignmentNumber, ConsignmentStatus, Day, Species, Timestamp};
 
-/// How many records a page has unless set.
+/// The default size of a page.
 const PAGE_SIZE: usize = 100;
 
 /// A query of the copy, from [`Replica::consignments`](super::Replica::consignments). It sends nothing.
 ///
-/// All conditions must hold. Those that are texts compare with the record as it was received, letter by letter.
+/// All conditions must hold. Texts are compared with the received record, character by character.
 ///
 /// See [`Replica::consignments`](super::Replica::consignments) for an example.
 #[derive(Clone)]
@@ -22,7 +22,7 @@ const PAGE_SIZE: usize = 100;
 pub struct LocalQuery {
     store: AccountStore,
     query: Query,
-    /// An argument that cannot be used.
+    /// An invalid argument; reported by `list` and `count`.
     problem: Option<Error>,
 }
 
@@ -34,7 +34,7 @@ pub struct LocalQuery {
 pub struct LocalPage {
     /// The records, in the order of the query.
     pub records: Vec<LocalRecord>,
-    /// Where the next page begins; `None`: this is the last one.
+    /// The position of the next page; `None`: this is the last page.
     pub next: Option<LocalPosition>,
 }
 
@@ -75,20 +75,19 @@ impl LocalQuery {
         self
     }
 
-    /// Only records whose movement is on this day or later. The day is the one that the record states; zones play no part.
+    /// Only records with a movement on this day or later; the day is that of the record, regardless of time zones.
     pub fn movement_from(mut self, day: Day) -> Self {
         self.query.movement_from = Some(day.to_string());
         self
     }
 
-    /// Only records whose movement is on this day or earlier.
+    /// Only records with a movement on this day or earlier.
     pub fn movement_to(mut self, day: Day) -> Self {
         self.query.movement_to = Some(day.to_string());
         self
     }
 
-    /// Only records whose last change is at this instant or later, by the dates of the service; a [`Day`] means its beginning
-    /// in UTC.
+    /// Only records last changed at this instant or later, by the dates of the service; a [`Day`] stands for its beginning in UTC.
     pub fn updated_since(mut self, since: impl Into<Timestamp>) -> Self {
         let since = since.into();
         self.query.updated_from = instant_key(&since);
@@ -102,26 +101,26 @@ impl LocalQuery {
         self
     }
 
-    /// How many records a page holds at most; 100 unless set, and at least 1.
+    /// The maximum number of records on a page; 100 unless set, and at least 1.
     pub fn page_size(mut self, records: usize) -> Self {
         self.query.limit = records.max(1);
         self
     }
 
-    /// Only records after this position, [`next`](LocalPage::next) of the page before.
+    /// Only records after this position: [`next`](LocalPage::next) of the previous page.
     pub fn after(mut self, position: LocalPosition) -> Self {
         self.query.after = Some(position);
         self
     }
 
-    /// One page of the records that meet all conditions.
+    /// Returns one page of the records that meet all conditions.
     ///
     /// # Errors
     ///
     /// [`Error::Store`](crate::Error::Store); [`Error::Usage`](crate::Error::Usage) for a date that is not an instant.
     pub async fn list(&self) -> Result<LocalPage> {
         let mut query = self.usable()?.clone();
-        // One more shows whether another page follows.
+        // One extra row shows whether another page follows.
         query.limit = query.limit.saturating_add(1);
         let mut rows = self.store.query(&query).await?;
         let more = rows.len() > self.query.limit;
@@ -131,7 +130,7 @@ impl LocalQuery {
         Ok(LocalPage { records, next })
     }
 
-    /// How many records meet all conditions, on all pages.
+    /// Counts the records that meet all conditions, on all pages.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! A record of the copy.
+//! Records of the copy: their keys, and which fields differ between two states.
 
 use std::collections::BTreeSet;
 
@@ -36,17 +36,18 @@ use envd_sdk::model::{
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Depth {
-    /// What the list shows: [`ConsignmentSummary`].
+    /// The fields of the list: [`ConsignmentSummary`].
     #[default]
     Summary,
-    /// All fields, with answers, questions and declaration: [`Consignment`]. Each new or changed record is read once more.
+    /// All fields, including answers, questions and declaration: [`Consignment`]. This costs one more request for each new or
+    /// changed record.
     Full,
 }
 
-/// One consignment of the copy: its JSON as it was received, and typed.
+/// One consignment of the copy, as received JSON and typed.
 ///
-/// `Debug` hides the record, which holds personal data. A [full](Depth::Full) record also has the address of the printed
-/// declaration with its token: treat its JSON as a secret.
+/// `Debug` hides the record, which holds personal data. A [full](Depth::Full) record also contains the address of the printed
+/// declaration, with a token: treat its JSON as a secret.
 ///
 /// ```
 /// # equipment::example(async {
@@ -60,7 +61,7 @@ pub enum Depth {
 /// let page = replica.consignments().number("C-900000101").list().await?;
 /// let record = page.records.first().ok_or("not there")?;
 /// assert_eq!(record.summary()?.number, record.number());
-/// // Fields that this crate does not know are in the JSON.
+/// // The JSON also has fields that this crate does not know.
 /// let json: serde_json::Value = serde_json::from_str(record.json())?;
 /// assert_eq!(json["number"], "C-900000101");
 /// # Ok(()) });
@@ -73,13 +74,13 @@ pub struct LocalRecord {
 }
 
 impl LocalRecord {
-    /// A record as it was received.
+    /// Keeps the received JSON, without the white space between its parts.
     pub(crate) fn new(record: &RawValue, depth: Depth) -> Self {
         let record = on_one_line(record);
         Self { record, depth }
     }
 
-    /// The record as a direct read shows it, with the fields that the copy holds.
+    /// The record from a direct read, reduced to the fields that the copy holds.
     pub(super) fn as_read(&self, read: &RawValue) -> Self {
         if self.depth == Depth::Full {
             return Self::new(read, Depth::Full);
@@ -87,18 +88,18 @@ impl LocalRecord {
         let mut fields = serde_json::from_str::<Map<String, Value>>(read.get()).unwrap_or_default();
         let listed = self.value();
         fields.retain(|name, _| listed.get(name).is_some());
-        // OK because a map of JSON can always be written.
+        // OK because a JSON map can always be serialized.
         let listed = serde_json::value::to_raw_value(&fields).unwrap_or_default();
         Self::new(&listed, Depth::Summary)
     }
 
-    /// What a store has kept.
+    /// Reads a row of the store.
     pub(super) fn of(row: &RecordRow) -> Result<Self, StoreError> {
         serde_json::from_str(&row.payload)
             .map_err(|_| unreadable(format!("the copy of the record {} cannot be read", row.id)))
     }
 
-    /// What the record is looked up by.
+    /// The values by which the store finds the record.
     pub(crate) fn keys(&self) -> RowKeys {
         let record = self.value();
         RowKeys {
@@ -112,12 +113,12 @@ impl LocalRecord {
         }
     }
 
-    /// The record for comparisons; its text when that cannot be read as values, as with the number `1e999`.
+    /// The record for comparisons; the text itself if it cannot be parsed into values, as with the number `1e999`.
     pub(crate) fn value(&self) -> Value {
         serde_json::from_str(self.json()).unwrap_or_else(|_| self.json().into())
     }
 
-    /// The record as it was received, unknown fields included, without line breaks and spaces between its parts.
+    /// The received JSON, unknown fields included, without line breaks and spaces between its parts.
     #[must_use]
     pub fn json(&self) -> &str {
         self.record.get()
@@ -129,7 +130,7 @@ impl LocalRecord {
         self.depth
     }
 
-    /// The id. Reads the JSON, as the following methods do.
+    /// The id. Parses the JSON, as do the following methods.
     #[must_use]
     pub fn id(&self) -> Option<ConsignmentId> {
         text(self.value().get("id")).map(Into::into)
@@ -153,7 +154,7 @@ impl LocalRecord {
         text(self.value().get("updatedAt")).map(Into::into)
     }
 
-    /// The record as lists show it.
+    /// The record with the fields of the list.
     ///
     /// # Errors
     ///
@@ -162,7 +163,7 @@ impl LocalRecord {
         self.read()
     }
 
-    /// The record with all fields. Those that a [summary](Depth::Summary) lacks are empty.
+    /// The record with all fields; the fields that a [summary](Depth::Summary) lacks are empty.
     ///
     /// # Errors
     ///
@@ -184,7 +185,7 @@ impl PartialEq for LocalRecord {
 
 debug_shows!(LocalRecord, |it| number: it.number(), status: it.status(), depth: it.depth);
 
-/// A text, or a whole number as its digits, as ids of the crate read them.
+/// A text, or an integer as its digits, in the same way as the ids of the SDK are parsed.
 fn text(value: Option<&Value>) -> Option<String> {
     match value? {
         Value::String(text) => Some(text.clone()),
@@ -212,7 +213,7 @@ fn on_one_line(record: &RawValue) -> Box<RawValue> {
         escaped = in_text && c == '\\' && !escaped;
         kept
     });
-    // OK because white space between the parts of JSON means nothing.
+    // OK because white space between the parts of JSON has no meaning.
     RawValue::from_string(line).unwrap_or_else(|_| record.to_owned())
 }
 
@@ -221,7 +222,7 @@ pub(super) fn utc(at: &Timestamp) -> Option<DateTime<Utc>> {
     DateTime::try_from(at).ok()
 }
 
-/// The digits of the fraction that chrono does not keep.
+/// The digits of the fraction beyond nanoseconds, which chrono drops.
 fn beyond_nanoseconds(at: &Timestamp) -> &str {
     let (_, fraction) = at.as_str().split_once('.').unwrap_or_default();
     let end = fraction.find(|c: char| !c.is_ascii_digit());
@@ -229,8 +230,8 @@ fn beyond_nanoseconds(at: &Timestamp) -> &str {
     digits.get(9..).unwrap_or_default().trim_end_matches('0')
 }
 
-/// The instant in UTC as a text whose order is the order in time: the fraction has all its digits but no zeros at its end.
-/// `None` when the instant cannot be read.
+/// The instant in UTC as a text that sorts by time: the fraction has all its digits but no trailing zeros. `None` if the instant
+/// cannot be parsed.
 pub(crate) fn instant_key(at: &Timestamp) -> Option<String> {
     let time = utc(at)?;
     // A leap second is written as second 60, and has 10^9 nanoseconds more.
@@ -243,33 +244,32 @@ pub(crate) fn instant_key(at: &Timestamp) -> Option<String> {
     })
 }
 
-/// When the service last wrote the record. It is no content: a record whose date alone differs did not change.
+/// The time of the last write by the service. It is not content: if only this date differs, the record did not change.
 const DATE: &str = "updatedAt";
 
-/// The address of the print, whose query is a token that may be another one each time.
+/// The address of the printed declaration. Its query is a token, which may differ in each reply.
 const PRINT: &str = "pdfUrl";
 
 const NULL: &Value = &Value::Null;
 
-/// The paths of the fields whose values differ, such as `status`, `origin.pic` and `forms[0].serialNumber`, in the order of
-/// their names.
+/// The paths of the fields whose values differ, such as `status`, `origin.pic` and `forms[0].serialNumber`, sorted by name.
 ///
-/// All fields count, unknown ones included, but for the date of the last update. A field that is null equals one that is
-/// absent. A list whose length differs is one path, so is an object of which one state has nothing.
+/// All fields count, including unknown ones, except the date of the last update. Null equals absent. A list with another length is
+/// one path, and so is an object that only one of the states has.
 pub(crate) fn changed_fields(before: &Value, after: &Value) -> Vec<String> {
     let mut paths = Vec::new();
     compare(&mut paths, String::new(), before, after, false);
     paths
 }
 
-/// Whether a list shows a record otherwise than the copy holds it, which may have more fields than lists show.
+/// Whether a listed record differs from the copy, which may have more fields than lists show.
 pub(crate) fn differs_from_summary(copy: &Value, summary: &Value) -> bool {
     let mut paths = Vec::new();
     compare(&mut paths, String::new(), copy, summary, true);
     !paths.is_empty()
 }
 
-/// `may_have_more`: fields that only `before` has do not count.
+/// `may_have_more`: ignore fields that only `before` has.
 fn compare(
     paths: &mut Vec<String>,
     path: String,
@@ -303,7 +303,7 @@ fn compare(
     }
 }
 
-/// Whether two numbers have one value, as `1` and `1.0` have. Integers beyond 2^53 share a float with others.
+/// Whether two numbers are equal, as `1` and `1.0` are. Integers are compared exactly: beyond 2^53 several share one float.
 fn is_same_number(before: &Number, after: &Number) -> bool {
     before == after || (before.is_f64() || after.is_f64()) && before.as_f64() == after.as_f64()
 }

@@ -1,16 +1,16 @@
-//! What an account holds, copied.
+//! The local copy of an account's consignments: a sync walks the list of the service and writes each page to a store.
 //!
 //! | task | see |
 //! | --- | --- |
 //! | copy an account, and bring the copy up to date | [`Replica::sync`], [`SyncReport`], [`WalkProgress`] |
 //! | do so every few minutes, until stopped | [`Replica::run`], [`Loop`](crate::Loop), [`SyncEvent`] |
 //! | copy the last days of an account with many records | [`Replica::horizon`], [`Replica::retention`] |
-//! | copy whole records, not only what the list shows | [`Replica::depth`], [`Depth`] |
+//! | copy all fields of records, not only those of the list | [`Replica::depth`], [`Depth`] |
 //! | look records up without a request | [`Replica::consignments`], [`LocalQuery`], [`LocalRecord`] |
-//! | react to changes, each at least once and in order | [`Replica::changes`], [`Changes`], [`Change`] |
-//! | see who reads changes, and remove a reader | [`Replica::consumers`], [`Consumer`] |
+//! | react to changes, each delivered at least once and in order | [`Replica::changes`], [`Changes`], [`Change`] |
+//! | list the consumers of changes, and remove one | [`Replica::consumers`], [`Consumer`] |
 //!
-//! [`guide::sync`](mod@crate::guide::sync) says what a copy claims and what it cannot.
+//! [`guide::sync`](mod@crate::guide::sync) says what a copy guarantees and what it cannot.
 
 mod account_replica;
 mod changes;

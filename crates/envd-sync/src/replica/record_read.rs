@@ -1,4 +1,4 @@
-//! What the service says of one record when asked for it: the one reader of replica and outbox.
+//! Reads single records from the service; replica and outbox share this reader.
 
 use serde_json::value::RawValue;
 
@@ -6,18 +6,19 @@ use super::LocalRecord;
 use envd_sdk::model::{Condition, Consignment, ConsignmentStatus};
 use envd_sdk::{AsReceived, Error, ErrorKind, Outcome, Result};
 
-/// The answer to the direct read of a record.
+/// The result of reading one record by its id.
 #[derive(Debug)]
 pub(crate) enum RecordRead {
-    /// The service shows it, and not as deleted.
+    /// The service returned the record, and its status is not DELETED.
     Found(ReadRecord),
-    /// Null and no error beside it, or a record that is DELETED. Also "not found" where [`unlisted`](Self::unlisted) was called.
+    /// The service returned null without an error, or a record with the status DELETED. After [`unlisted`](Self::unlisted), "not
+    /// found" is included.
     Gone(Option<ReadRecord>),
-    /// Any other answer or none: "not found", which has the text of any failure; an error; a record that cannot be read.
+    /// Any other reply, or none: "not found", which has the same text as any failure; an error; a record that cannot be parsed.
     Unclear(Error),
 }
 
-/// A record that was read: as received, and typed.
+/// A record as received and as typed.
 #[derive(Debug)]
 pub(crate) struct ReadRecord {
     pub(crate) json: Box<RawValue>,
@@ -25,7 +26,7 @@ pub(crate) struct ReadRecord {
 }
 
 impl RecordRead {
-    /// Reads the reply of [`Account::consignment`](envd_sdk::Account::consignment), as received and optional.
+    /// Classifies the reply of [`Account::consignment`](envd_sdk::Account::consignment), called with `received` and `optional`.
     pub(crate) fn of(reply: Result<Outcome<Option<AsReceived<Consignment>>>>) -> Self {
         let read = match reply {
             Ok(outcome) => outcome.value.map(ReadRecord::new),
@@ -39,7 +40,7 @@ impl RecordRead {
         }
     }
 
-    /// Whether the service shows the record, if only in a form that cannot be read.
+    /// Whether the service returned the record, even in a form that cannot be parsed.
     pub(super) fn is_there(&self) -> bool {
         match self {
             Self::Found(_) => true,
@@ -48,7 +49,7 @@ impl RecordRead {
         }
     }
 
-    /// The answer about a record that two listings that ended do not show either: "not found" then means it.
+    /// Treats "not found" as gone. Only for a record that two completed listings did not show either.
     pub(crate) fn unlisted(self) -> Self {
         match self {
             Self::Unclear(error) if says_not_found(&error) => Self::Gone(None),
@@ -65,25 +66,25 @@ impl ReadRecord {
         Self { json, record }
     }
 
-    /// Whether it has the status and the date of the copy.
+    /// Whether the status and the date equal those of the copy.
     pub(super) fn is_as(&self, copy: &LocalRecord) -> bool {
         (&self.record.status, &self.record.updated_at) == (&copy.status(), &copy.updated_at())
     }
 }
 
-/// A failure inside the service says so by its status.
+/// A failure inside the service is recognized by its HTTP status.
 fn says_not_found(error: &Error) -> bool {
     let mut errors = error.server_errors().iter();
     error.kind() == ErrorKind::NotFound
         && errors.all(|error| error.condition() == Condition::NotFoundOrForbidden)
 }
 
-/// Whether the service answered to what was requested, and another request like it will get the same: not a lost connection,
-/// a login that ended, or a service that is busy.
+/// Whether the service answered this request and would answer it the same way again. Not so for a lost connection, an expired login
+/// or a busy service.
 pub(crate) fn is_answer(error: &Error) -> bool {
     let kind = error.kind();
     let is_about_the_caller = matches!(kind, ErrorKind::Unauthorized | ErrorKind::Forbidden);
-    // A status without a body that can be read may be of anything on the way.
+    // An error status without a readable body may come from a proxy.
     let breaks_a_rule = matches!(kind, ErrorKind::Protocol | ErrorKind::Stalled)
         && error.http_status().is_none_or(|status| status < 300);
     let answered = !error.server_errors().is_empty()
@@ -102,7 +103,7 @@ mod tests {
     use crate::tests::script::rows;
     use envd_sdk::auth::StaticToken;
 
-    /// What a reply is read as, and as what when listings do not show the record either.
+    /// How a reply is classified: alone, and after listings did not show the record either.
     async fn read(status: u16, body: Value) -> [&'static str; 2] {
         let name = |read: &RecordRead| match read {
             RecordRead::Found(_) => "found",

@@ -1,5 +1,5 @@
-//! One sync: which walks it takes, which rows leave the copy, and when it is done. Each write is whole, and only over the state that
-//! it was made from.
+//! One sync: chooses the walks, removes absent and old rows, and decides when it is done. Each commit is atomic and expects the
+//! state that it was computed from.
 
 use std::time::Duration;
 
@@ -18,19 +18,19 @@ use envd_sdk::model::{ConsignmentStatus, ConsignmentSummary, Timestamp};
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::{AsReceived, Pager};
 
-/// How many records are read at the same time.
+/// The number of concurrent reads.
 pub(super) const READS_AT_ONCE: usize = 4;
 
-/// How many absent rows are in memory at a time.
+/// The number of absent rows in memory at a time.
 const CHUNK: usize = 50;
 
-/// How many rows are removed in one write.
+/// The number of rows removed in one commit.
 const PRUNED: usize = 200;
 
-/// One sync. Everything that it decides is decided by the state in the store, so another process may go on at any point.
+/// One sync. All decisions depend on the stored state only, so another process may continue at any point.
 pub(super) struct Round<'a> {
     pub(super) replica: &'a Replica,
-    /// The state as it was read or written last.
+    /// The state as last read or written.
     pub(super) base: VersionedDocument<SyncState>,
     pub(super) report: SyncReport,
 }
@@ -44,7 +44,7 @@ impl<'a> Round<'a> {
         })
     }
 
-    /// `wanted`: why a full walk has to end, whatever the state says.
+    /// `wanted`: a reason to do a full walk in addition to those of the state.
     pub(super) async fn run(mut self, mut wanted: Option<FullReason>) -> Result<SyncReport> {
         if self.base.value.walk.is_none() {
             self.confirm_absent().await?;
@@ -62,7 +62,7 @@ impl<'a> Round<'a> {
             let ended = self.walk(walk).await?;
             let state = &self.base.value;
             let Some(walk) = ended else {
-                // Another process may have ended it.
+                // Another process may have finished the walk.
                 if state.walk.is_none() && state.ended > known && wanted.is_none() {
                     let clean = state.clean.as_ref();
                     self.report.clean = clean.is_some_and(|clean| clean.number == state.ended);
@@ -81,7 +81,7 @@ impl<'a> Round<'a> {
             } else if let Some(shown) = walk.unlisted() {
                 wanted = Some(FullReason::Unlisted(shown.clone()));
             }
-            // A walk that began before this call has missed what changed behind it since.
+            // A walk that began before this call has missed the changes that happened behind it since.
             let is_late = walk.number <= known;
             let is_full_next = self.full_reason(wanted.clone()).is_some();
             let is_done = if is_late {
@@ -119,8 +119,8 @@ impl<'a> Round<'a> {
         state.begin(plan, self.replica.clock.now().into())
     }
 
-    /// The instant so long before the latest change that the service has shown. Our clock, which may be wrong, is taken if it is
-    /// earlier.
+    /// Subtracts a time from the latest change that the service has shown, or from our clock if that is earlier: our clock may be
+    /// wrong.
     pub(super) fn back_from_latest(&self, time: Option<Duration>) -> Option<Shown> {
         let now = self.replica.clock.now();
         let latest = self.base.value.latest.as_ref();
@@ -138,7 +138,7 @@ impl<'a> Round<'a> {
         self.report
     }
 
-    /// Lists the account from the position of a walk on.
+    /// A pager over the list of the account, starting at the position of a walk.
     pub(super) fn pager_of(&self, walk: &ListWalk) -> Pager<AsReceived<ConsignmentSummary>> {
         let mut filter = ConsignmentFilter::default().page_size(self.replica.page_size);
         if let Some(from) = &walk.plan.from {
@@ -154,10 +154,11 @@ impl<'a> Round<'a> {
         RecordRead::of(read.received().optional().await)
     }
 
-    /// Reads the rows that two clean full walks in a row did not list, and removes those that the service does not find.
+    /// Reads the records that two consecutive clean full walks did not list, and removes the rows of those that the service does
+    /// not find.
     ///
-    /// A failure is not one of the sync: the next full walk asks again. The same holds if another process writes meanwhile, which may
-    /// have listed them.
+    /// A failed read is not an error of the sync: the next full walk repeats it. The same holds if another process writes in the
+    /// meantime, since it may have listed these records.
     async fn confirm_absent(&mut self) -> Result<()> {
         let Some(absent) = self.base.value.absent.clone() else {
             return Ok(());
@@ -165,7 +166,7 @@ impl<'a> Round<'a> {
         let mut query = Query {
             before_generation: Some(absent.number),
             updated_from: absent.since.map(|shown| shown.0),
-            // As the rows stand in the tables of a database, which reads them all for this condition.
+            // The order of the table: a database scans all rows for this condition anyway.
             order: Order::Sequence,
             limit: CHUNK,
             ..Query::default()
@@ -195,7 +196,8 @@ impl<'a> Round<'a> {
                     RecordRead::Found(found) | RecordRead::Gone(Some(found)) => {
                         if !found.is_as(&last_seen) {
                             let after = last_seen.as_read(&found.json);
-                            // As if a walk had listed it: only two later ones make it absent again.
+                            // Mark the row as listed by the last walk, so that it takes two more clean full walks before it counts
+                            // as absent again.
                             draft.write(
                                 &row.id,
                                 Some((&row, &last_seen)),
@@ -204,7 +206,7 @@ impl<'a> Round<'a> {
                             );
                         }
                     }
-                    // If the service refused for another reason, the next walk decides again.
+                    // The read failed for another reason: the next walk decides again.
                     RecordRead::Unclear(error) => is_complete &= is_answer(&error),
                 }
             }
@@ -214,7 +216,7 @@ impl<'a> Round<'a> {
         }
         if !is_complete {
             let problem =
-                "absent records could not all be asked for; the next full walk does so again";
+                "not all records that the list omits could be read; the next full walk tries again";
             self.report.add_problem(problem.to_owned());
         }
         let mut draft = self.draft();
@@ -222,7 +224,8 @@ impl<'a> Round<'a> {
         self.commit(draft).await.map(drop)
     }
 
-    /// Asks for each row, but for one that the copy shows as deleted: lists that hide deleted records will never show it.
+    /// Reads the record of each row, except rows with the status DELETED: a list that hides deleted records never shows them, so
+    /// they would be read again and again.
     async fn read_absent(&mut self, mut rows: Vec<RecordRow>) -> Vec<(RecordRow, RecordRead)> {
         let deleted = ConsignmentStatus::Deleted.as_str();
         rows.retain(|row| row.keys.status.as_deref() != Some(deleted));
@@ -235,9 +238,10 @@ impl<'a> Round<'a> {
         reads.buffered(READS_AT_ONCE).collect().await
     }
 
-    /// Whether the service shows a record that it lists.
+    /// Whether the service returns a record that it lists.
     ///
-    /// "Not found" has the text of any failure, so a service that fails to read would make every absent record gone.
+    /// "Not found" has the same text as any failure. Without this check, a service that fails every read would make all absent
+    /// records gone.
     async fn shows_a_present_record(&mut self, before: u64) -> bool {
         let Ok(rows) = self.replica.store.query(&latest_first(None, CHUNK)).await else {
             return false;
@@ -249,7 +253,7 @@ impl<'a> Round<'a> {
         self.read_record(&present.id).await.is_there()
     }
 
-    /// Removes the rows that are too old to keep.
+    /// Removes the rows that are older than the retention.
     async fn prune(&mut self) -> Result<()> {
         let Some(oldest) = self.back_from_latest(self.replica.kept_back()) else {
             return Ok(());
@@ -258,7 +262,7 @@ impl<'a> Round<'a> {
         loop {
             let mut draft = self.draft();
             let rows = self.replica.store.query(&query).await?.into_iter();
-            // Those without a date come last, and stay.
+            // Rows without a date come last, and stay.
             for row in rows.filter(|row| row.keys.updated_at.is_some()) {
                 let last_seen = LocalRecord::of(&row)?;
                 let kind = ChangeKind::Pruned { last_seen };
@@ -279,7 +283,8 @@ impl<'a> Round<'a> {
         }
     }
 
-    /// Writes over the state that was loaded last; `false` if another process was faster, whose state is loaded then.
+    /// Commits if the stored state is still the one that was loaded last; `false` if another process was faster, and its state is
+    /// then loaded.
     pub(super) async fn commit(&mut self, draft: Commit) -> Result<bool> {
         let store = &self.replica.store;
         let Commit {
@@ -309,7 +314,7 @@ impl<'a> Round<'a> {
     }
 }
 
-/// Rows with the latest change first; only those that changed before an instant.
+/// Rows with the latest change first; with `before`, only rows that changed earlier.
 fn latest_first(before: Option<String>, limit: usize) -> Query {
     Query {
         order: Order::LastUpdated,
@@ -322,7 +327,7 @@ fn latest_first(before: Option<String>, limit: usize) -> Query {
     }
 }
 
-/// What is to be written: the state, and what changes in the copy; and what the sync then has done.
+/// A commit in preparation: the new state, the changes of the copy, and the report as it will be after the commit.
 pub(super) struct Commit {
     pub(super) state: SyncState,
     pub(super) batch: Batch,
@@ -330,12 +335,12 @@ pub(super) struct Commit {
 }
 
 impl Commit {
-    /// Whether records are written or removed.
+    /// Whether any row is written or removed.
     fn has_rows(&self) -> bool {
         !self.batch.rows.is_empty() || !self.batch.removed.is_empty()
     }
 
-    /// Adds the record after a walk or a read; `None`: it is as the copy has it.
+    /// Adds the record from a walk or a read; `None` if the copy already has exactly this.
     pub(super) fn write(
         &mut self,
         id: &str,
@@ -360,7 +365,7 @@ impl Commit {
         Some(row)
     }
 
-    /// Removes a row, and tells what happened to it, or nothing.
+    /// Removes a row, with a change for the consumers or silently.
     fn remove(&mut self, row: RecordRow, kind: Option<ChangeKind>) {
         match kind {
             Some(kind) => drop(self.change(&row.id, row.sequence, &kind)),

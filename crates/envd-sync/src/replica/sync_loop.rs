@@ -1,4 +1,4 @@
-//! Syncs again and again: what comes of each sync, and when the next one begins.
+//! The loop of a replica: syncs, reports the result as an event, and waits until the next sync.
 
 use std::time::Duration;
 
@@ -7,16 +7,16 @@ use crate::error::{Error, Result};
 use crate::loop_control::{Loop, WaitEnd};
 use envd_sdk::model::Timestamp;
 
-/// The wait after a first failure. It doubles with each further one.
+/// The wait after the first failure. It doubles with each further failure.
 const FIRST_WAIT: Duration = Duration::from_secs(30);
 
 /// The longest wait after failures, unless the interval is longer.
 const LONGEST_WAIT: Duration = Duration::from_secs(15 * 60);
 
-/// How often at least a user's new login is noticed. Without a login nothing is sent.
+/// The longest wait between checks for a new login. Without a login nothing is sent.
 const LOGIN_WAIT: Duration = Duration::from_secs(60);
 
-/// What the loop of a replica did. Each event says when the next sync begins, on the clock of the replica.
+/// The result of one sync of the loop, with the time of the next one on the clock of the replica.
 ///
 /// See [`Loop`] for an example.
 #[derive(Clone, Debug)]
@@ -25,12 +25,12 @@ pub enum SyncEvent {
     /// A sync ended.
     #[non_exhaustive]
     Synced {
-        /// What it did.
+        /// The counts and findings of the sync.
         report: SyncReport,
         /// When the next one begins.
         next_at: Timestamp,
     },
-    /// A sync failed. What it had written stays.
+    /// A sync failed; the pages that it had written stay.
     #[non_exhaustive]
     Failed {
         /// Why.
@@ -43,13 +43,13 @@ pub enum SyncEvent {
     LoginNeeded {
         /// Why.
         error: Error,
-        /// When the login is looked for again.
+        /// When the loop checks for a login again.
         next_at: Timestamp,
     },
 }
 
 impl Replica {
-    /// Syncs now and after each interval, until it is stopped. Failures do not end it.
+    /// Syncs now and after each interval until stopped; failures do not end the loop.
     pub fn run(&self, interval: Duration) -> Loop<SyncEvent> {
         self.run_with(interval, fastrand::Rng::new())
     }
@@ -82,11 +82,11 @@ fn event(result: Result<SyncReport>, next_at: Timestamp) -> SyncEvent {
     }
 }
 
-/// How long the loop waits.
+/// Computes the wait between syncs.
 struct Pace {
     interval: Duration,
     random: fastrand::Rng,
-    /// How many syncs in a row failed.
+    /// Consecutive failures.
     failures: u32,
 }
 
@@ -106,14 +106,14 @@ impl Pace {
             .saturating_mul(doubled)
             .min(LONGEST_WAIT.max(self.interval));
         let request = error.client();
-        // Not before the service allows it, so the random part only adds to that.
+        // Never earlier than the service allows, so the jitter of `Retry-After` is only added.
         let told = request.and_then(envd_sdk::Error::retry_after);
         let told = told.unwrap_or_default();
         self.jittered(wait)
             .max(told.saturating_add(self.jittered(told) / 10))
     }
 
-    /// Many programs that start at the same time must not ask at the same time.
+    /// Spreads the requests of programs that started at the same time.
     fn jittered(&mut self, wait: Duration) -> Duration {
         let seconds = wait.as_secs_f64() * (0.8 + 0.4 * self.random.f64());
         Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)

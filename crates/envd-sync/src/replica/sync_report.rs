@@ -1,4 +1,4 @@
-//! What a sync did.
+//! The report of a sync, and the progress of a walk.
 
 use std::fmt;
 
@@ -9,15 +9,15 @@ use envd_sdk::model::Timestamp;
 
 /// How the list of an account is read.
 ///
-/// In [`SyncReport::mode`], whose page has an example. See [`guide::sync`](mod@crate::guide::sync) for when which is used.
+/// See [`SyncReport::mode`] for an example, and [`guide::sync`](mod@crate::guide::sync) for when each mode is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum SyncMode {
-    /// All of it.
+    /// The entire list.
     #[default]
     Full,
-    /// What the service lists with a `fromDate`.
+    /// Only the records that the service lists with a `fromDate`.
     Incremental,
 }
 
@@ -30,7 +30,7 @@ impl fmt::Display for SyncMode {
     }
 }
 
-/// What one [`sync`](super::Replica::sync) did. `Display` tells it in words.
+/// The report of one [`sync`](super::Replica::sync); `Display` writes it as a sentence.
 ///
 /// ```
 /// # equipment::example(async {
@@ -51,44 +51,44 @@ impl fmt::Display for SyncMode {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SyncReport {
-    /// Full if any walk of the sync was.
+    /// Full if any walk of the sync was full.
     pub mode: SyncMode,
-    /// Why it was this mode.
+    /// The reason for this mode.
     pub why: String,
-    /// Whether it continued a walk that stopped earlier, or that another process had begun. Unless the account is read
-    /// incrementally, what changed behind that walk before this sync comes with the next one.
+    /// Whether it continued a walk that was interrupted or that another process had begun. Unless the account is read
+    /// incrementally, changes that happened behind that walk before this sync are found only by the next sync.
     pub resumed: bool,
-    /// How many requests were made; one that is retried counts once.
+    /// The number of requests; retries of a request are not counted.
     pub requests: u64,
-    /// How many pages were read.
+    /// The number of pages read.
     pub pages: u64,
-    /// How many records the pages listed.
+    /// The number of records on the pages.
     pub seen: u64,
-    /// How many records are new in the copy.
+    /// The number of records new to the copy.
     pub appeared: u64,
-    /// How many records have another content.
+    /// The number of records with changed content.
     pub changed: u64,
-    /// How many records were removed from the copy.
+    /// The number of records found to be gone and removed from the copy.
     pub gone: u64,
-    /// How many records were removed from the copy because they are too old to keep.
+    /// The number of records removed because they are older than the retention.
     pub pruned: u64,
-    /// How many walks started anew because the service refused their position.
+    /// The number of walks that started again because the service refused their position.
     pub restarts: u64,
-    /// Everything that changed up to this instant is in the copy, as far as clean walks show; as the service showed it.
+    /// Every change up to this instant is in the copy, as far as clean walks can show. It is a time of the service.
     pub watermark: Option<Timestamp>,
-    /// Whether the last walk ended, with one total throughout, without repeated records, and without missing or unreadable ones but
-    /// for those that the walks before have met in the same place.
+    /// Whether the last walk ended, with a constant total, no repeated records and no new gaps: missing or unreadable records are
+    /// allowed only where the previous walks met them too.
     pub clean: bool,
-    /// The places of the list without a readable record that the last walk has met, and the records that it listed with an error of
-    /// the server in one of their fields. The latter are there, so they do not keep the walk from being clean.
+    /// The places without a readable record that the last walk met, and the records that it listed with a server error in one of
+    /// their fields. The latter are in the copy, so they do not make the walk unclean.
     pub gaps: Vec<String>,
-    /// What was wrong, at most 20 texts.
+    /// Problems of the sync; at most 20.
     pub problems: Vec<String>,
-    /// When the next full walk is due, on the clock of this machine; `None`: with the next sync.
+    /// When the next full walk is due, on the clock of this machine; `None`: the next sync is full.
     pub next_full_walk: Option<Timestamp>,
 }
 
-/// How many problems a report names.
+/// The maximum number of problems in a report.
 const PROBLEMS: usize = 20;
 
 impl SyncReport {
@@ -120,7 +120,7 @@ impl fmt::Display for SyncReport {
             write!(f, "; {} too old to keep", self.pruned)?;
         }
         if self.restarts > 0 {
-            write!(f, "; started anew {}", counted(self.restarts, "time"))?;
+            write!(f, "; restarted {}", counted(self.restarts, "time"))?;
         }
         if !self.gaps.is_empty() {
             write!(f, "; no readable record at: {}", self.gaps.join(", "))?;
@@ -160,10 +160,10 @@ impl fmt::Display for SyncReport {
 pub struct WalkProgress {
     /// The mode of the walk.
     pub mode: SyncMode,
-    /// How many pages were read.
+    /// The number of pages read.
     pub pages: u64,
-    /// How many records they listed.
+    /// The number of records on them.
     pub records: u64,
-    /// How many records there are according to the service, if it says so.
+    /// The total that the service states, if it states one.
     pub estimate: Option<u64>,
 }

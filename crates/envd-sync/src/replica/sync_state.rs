@@ -1,5 +1,5 @@
-//! What is known of the walks of an account: the document whose version each write of a sync expects. It says which walk comes next:
-//! whether the profile of the service is believed, and why a walk is full.
+//! The stored state of the walks of an account. Each write of a sync expects the version of this document. It decides which walk
+//! comes next: whether to trust the profile, and the reason for a full walk.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,57 +14,57 @@ use crate::error::Result;
 use envd_sdk::model::{Position, Timestamp};
 use envd_sdk::profile::{ComparedDate, Sourced};
 
-/// The name of the document; its version fences all that depends on the last number.
+/// The name of the document. Its version guards everything that depends on the number of the last change.
 pub(super) const STATE: &str = "replica";
 
-/// The form of the document. A newer version of this crate may write another one.
+/// The format of the document. A newer version of this crate may write another format.
 pub(super) const FORMAT: u32 = 3;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct SyncState {
     pub(super) format: u32,
-    /// The number of the next change; 0 before the first one, which is 1.
+    /// The number of the next change. The first change has number 1; before it, this is 0.
     pub(super) next_sequence: u64,
-    /// The number of the last walk of which anything was written. Full and incremental walks share the numbers.
+    /// The number of the last walk that has written anything. Full and incremental walks share the numbers.
     pub(super) walks: u64,
     /// The number of the last walk that ended.
     pub(super) ended: u64,
-    /// When the last full walk that ended began, on our clock.
+    /// The time when the last completed full walk began, on our clock.
     pub(super) full_walk_at: Option<Timestamp>,
     /// The last full walk, if it was clean.
     pub(super) clean: Option<CleanWalk>,
-    /// The one before, if both were clean, until what both did not list is read.
+    /// The full walk before that, if both were clean, until the records that both did not list have been read.
     pub(super) absent: Option<CleanWalk>,
-    /// Everything that changed up to this instant is in the copy.
+    /// Every change up to this instant is in the copy.
     pub(super) watermark: Option<Shown>,
-    /// The watermark that the last full walk left.
+    /// The watermark after the last full walk.
     pub(super) full_watermark: Option<Shown>,
-    /// The greatest instant that any list has shown.
+    /// The latest date of a last change that any list has shown.
     pub(super) latest: Option<Shown>,
-    /// The gaps that the last full walk and the incremental ones since have met.
+    /// The gaps of the last full walk and of later incremental walks.
     pub(super) gaps: BTreeSet<String>,
-    /// Why the profile is not believed.
+    /// The evidence that the profile is wrong.
     pub(super) refuted: Option<Refutation>,
     /// The walk in progress.
     pub(super) walk: Option<ListWalk>,
 }
 
-/// A full walk that listed all records that changed last at an instant or later, or all.
+/// A clean full walk. `since`: it listed only the records that changed at this instant or later; `None`: all records.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct CleanWalk {
     pub(super) number: u64,
     pub(super) since: Option<Shown>,
 }
 
-/// The instant of a last change that the server has shown, in UTC: its order as text is the order in time. In which zone it was
-/// written makes no difference.
+/// The date of a last change as shown by the service, converted to UTC so that it sorts as text. The time zone of the original is
+/// irrelevant.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Shown(pub(super) String);
 
 impl Shown {
-    /// `None` when the text is no instant, which is before all that are.
+    /// `None` if the text is not an instant; `None` sorts before all instants.
     pub(super) fn new(text: &Timestamp) -> Option<Self> {
         instant_key(text).map(Self)
     }
@@ -74,7 +74,7 @@ impl Shown {
     }
 }
 
-/// A walk over the list of an account: how far it has come, and what was wrong with it.
+/// A walk over the list of an account: its progress and its faults.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct ListWalk {
@@ -82,39 +82,40 @@ pub(super) struct ListWalk {
     pub(super) plan: WalkPlan,
     /// When it began, on our clock.
     pub(super) begun: Timestamp,
-    /// Where the next page starts.
+    /// The start of the next page.
     pub(super) position: Position,
-    /// The watermark, if the walk turns out to have missed nothing.
+    /// The latest date known before the walk or shown on its first page. It becomes the watermark if the walk misses nothing.
     pub(super) candidate: Option<Shown>,
-    /// The greatest instant on all its pages.
+    /// The latest date on all its pages.
     pub(super) greatest: Option<Shown>,
     /// The total of the last page that states one.
     pub(super) total: Option<i64>,
     pub(super) pages: u64,
-    /// How many records it listed.
+    /// The number of listed records.
     pub(super) seen: u64,
     pub(super) faults: Faults,
-    /// The gaps that it has met; at most [`GAPS`].
+    /// The gaps met so far; at most [`GAPS`].
     pub(super) gaps: BTreeSet<String>,
-    /// The records that it listed with an error of the server in them; at most [`GAPS`]. None of them is missing.
+    /// The records listed with a server error in one of their fields; at most [`GAPS`]. None of them is missing.
     pub(super) incomplete: BTreeSet<String>,
-    /// The last record before the next page, and how many gaps follow it.
+    /// The last record before the next page, and the number of gaps after it.
     last: Option<String>,
     open: usize,
 }
 
-/// What keeps a walk from being clean.
+/// Reasons why a walk is not clean.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Faults {
     pub(super) total_grew: bool,
     pub(super) total_fell: bool,
     pub(super) repeated: u64,
-    /// Gaps that the walk before has not met in the same place, as its end shows, and errors of the server that name no place.
+    /// Gaps that earlier walks did not have in the same place, counted at the end of the walk, and server errors that name no
+    /// place.
     pub(super) unknown_gaps: u64,
 }
 
-/// How many gaps of a list are known.
+/// The maximum number of gaps that are remembered.
 const GAPS: usize = 100;
 
 impl ListWalk {
@@ -122,28 +123,29 @@ impl ListWalk {
         self.faults == Faults::default()
     }
 
-    /// Whether it listed everything that was there when it began, but for known gaps. Records that arrive push others to a later
-    /// page, where they come again; one that leaves pulls others to a page that was read.
+    /// Whether the walk listed every record that existed when it began, except for known gaps. New records push others to a later
+    /// page, where they are listed again. A removed record pulls others to a page that was already read, so they are missed.
     pub(super) fn missed_nothing(&self) -> bool {
         let faults = &self.faults;
         let has_slid = faults.total_fell || faults.repeated > 0 && !faults.total_grew;
         !has_slid && faults.unknown_gaps == 0
     }
 
-    /// The change that a service that compares the last change had to list: it was shown before, and neither it nor a later one was
-    /// listed. Only one page shows the list as it was at one moment.
+    /// The latest known change, if the service should have listed it but listed neither it nor a later one.
+    ///
+    /// Only for incremental walks of one page: several pages do not show the list at one moment.
     pub(super) fn unlisted(&self) -> Option<&Shown> {
         let is_moment = self.plan.full.is_none() && self.pages == 1 && self.missed_nothing();
         let candidate = self.candidate.as_ref().filter(|_| is_moment);
         candidate.filter(|shown| self.greatest.as_ref() < Some(shown))
     }
 
-    /// Whether a record changed last before the horizon.
+    /// Whether the last change of a record is before the horizon.
     pub(super) fn leaves_out(&self, updated: Option<&Shown>) -> bool {
         updated.is_some() && updated < self.plan.horizon.as_ref()
     }
 
-    /// A place of the list without a readable record; its id, if that is readable.
+    /// Adds a place without a readable record. `id`: the id of the record, if it is readable.
     pub(super) fn add_gap(&mut self, id: Option<&str>) {
         match id {
             Some(id) => self.name_gap(format!("the record {id}")),
@@ -151,7 +153,7 @@ impl ListWalk {
         }
     }
 
-    /// A record that is there, with an error of the server in one of its fields.
+    /// Adds a record that was listed with a server error in one of its fields.
     pub(super) fn add_incomplete(&mut self, id: &str) {
         if self.incomplete.len() < GAPS {
             self.incomplete
@@ -159,7 +161,7 @@ impl ListWalk {
         }
     }
 
-    /// Names the gaps since the last record by both neighbours; `None`: the list ends.
+    /// Names the gaps since the last record by their two neighbours; `None`: the end of the list.
     pub(super) fn close_gaps(&mut self, next: Option<&str>) {
         for number in 1..=std::mem::take(&mut self.open) {
             let last = self.last.as_deref().unwrap_or("the beginning");
@@ -177,7 +179,7 @@ impl ListWalk {
         }
     }
 
-    /// The end of the list: gaps that were met before are known.
+    /// Ends the list. Gaps that earlier walks met are not faults.
     pub(super) fn end(&mut self, known: &BTreeSet<String>) {
         self.close_gaps(None);
         self.faults.unknown_gaps += self.gaps.difference(known).count() as u64;
@@ -201,7 +203,7 @@ impl SyncState {
         self.next_sequence.saturating_sub(1)
     }
 
-    /// Whether nothing differs but the numbers of walks, which do not matter after a walk that found nothing new.
+    /// Whether the states are equal except for the numbers of walks, which are irrelevant after a walk that found nothing new.
     pub(super) fn says_the_same(&self, other: &Self) -> bool {
         let mut numbered = self.clone();
         (numbered.walks, numbered.ended) = (other.walks, other.ended);
@@ -214,7 +216,7 @@ impl SyncState {
             number: self.walks + 1,
             plan,
             begun,
-            // Shown before the first page is requested.
+            // Dates shown before the first page was requested.
             candidate: self.latest.clone().max(self.watermark.clone()),
             ..ListWalk::default()
         }
@@ -243,9 +245,10 @@ impl SyncState {
             ..before
         });
         self.clean = clean;
-        // What slid over the edge of a page is for the next walk.
+        // If records moved across a page boundary, keep the watermark; the next walk finds them.
         if walk.missed_nothing() {
-            // The record with the greatest instant may be gone, so it is that of this walk, and still none of a later page.
+            // The record with the date `candidate` may be gone, so use no date later than this walk listed. And never a date from a
+            // later page: a change behind the walk may be earlier.
             let dates = walk.candidate.clone().zip(walk.greatest.clone());
             self.watermark = dates.map(|(candidate, greatest)| candidate.min(greatest));
             self.full_watermark.clone_from(&self.watermark);
@@ -254,45 +257,45 @@ impl SyncState {
     }
 }
 
-/// How long incremental walks may replace a full one.
+/// The interval between full walks when incremental walks are in use.
 pub(super) const FULL_WALK_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The entry of the profile that says which date `fromDate` compares.
+/// The profile's entry for the date that `fromDate` compares.
 pub(super) type DateEntry = Sourced<Option<ComparedDate>>;
 
 /// How a walk reads the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct WalkPlan {
-    /// Why it is full; `None`: it is incremental.
+    /// The reason for a full walk; `None`: incremental.
     pub(super) full: Option<FullReason>,
-    /// The `fromDate`, unless all pages are read.
+    /// The `fromDate`; `None`: all pages are read.
     pub(super) from: Option<Timestamp>,
-    /// A record that changed last before is not copied.
+    /// New records that changed before this are not copied.
     pub(super) horizon: Option<Shown>,
 }
 
-/// The record that shows that the profile does not hold for the account.
+/// A record that proves the profile wrong for this account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Refutation {
-    /// What the profile says. Another entry is believed again.
+    /// The refuted entry of the profile. A different entry is trusted again.
     pub(super) entry: DateEntry,
     pub(super) record: String,
     pub(super) changed: Timestamp,
 }
 
-/// Why a walk is full.
+/// The reason for a full walk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum FullReason {
     /// The profile names no date.
     DateUnknown,
-    /// It names another date than that of the last change.
+    /// The profile names a date other than that of the last change.
     AnotherDate,
     Refuted(Refutation),
     First,
     Requested,
-    /// The incremental walk before did not list this change.
+    /// The previous incremental walk did not list this change.
     Unlisted(Shown),
     NoWatermark,
     Due,
@@ -302,7 +305,7 @@ impl fmt::Display for FullReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::DateUnknown => {
-                "it is not known which date fromDate compares: set lists.comparedDate of the profile; the application first_contact finds it out"
+                "it is not known which date fromDate compares: find it out with the application first_contact, and set lists.comparedDate of the profile"
             }
             Self::AnotherDate => {
                 "by the profile, fromDate compares another date than that of the last change"
@@ -323,9 +326,9 @@ impl fmt::Display for FullReason {
                 );
             }
             Self::NoWatermark => {
-                "no full walk so far was complete and had a date of a last change near that of this machine"
+                "no full walk so far was complete and showed a plausible date of a last change"
             }
-            Self::Due => "the last full walk is too long ago",
+            Self::Due => "the daily full walk is due",
         })
     }
 }
@@ -347,7 +350,7 @@ impl WalkPlan {
 }
 
 impl SyncState {
-    /// Why the next walk is full; `None`: it is incremental. `wanted` is a reason beside the state.
+    /// The reason for the next walk to be full; `None`: it is incremental. `wanted`: a reason that is not in the state.
     pub(super) fn full_reason(
         &self,
         entry: &DateEntry,
@@ -369,13 +372,13 @@ impl SyncState {
         if wanted.is_some() || self.start_date(overlap).is_none() {
             return wanted.or(Some(FullReason::NoWatermark));
         }
-        // After the clock was set back, the time of the last full walk may be in the future.
+        // If the clock was set back, the time of the last full walk may be in the future.
         let age = walked.to_time().and_then(|at| now.duration_since(at).ok());
         let is_due = age.is_none_or(|age| age >= FULL_WALK_EVERY);
         is_due.then_some(FullReason::Due)
     }
 
-    /// A walk for this reason, back to a horizon.
+    /// Plans a walk for this reason, back to a horizon.
     pub(super) fn plan(
         &self,
         full: Option<FullReason>,
@@ -385,7 +388,7 @@ impl SyncState {
         use FullReason::{AnotherDate, DateUnknown, Refuted, Unlisted};
         let from = match &full {
             None => self.start_date(overlap),
-            // What the date means is not certain.
+            // The meaning of `fromDate` is uncertain.
             Some(DateUnknown | AnotherDate | Refuted(_) | Unlisted(_)) => None,
             Some(_) => horizon.as_ref().map(Shown::at),
         };
@@ -402,11 +405,11 @@ impl SyncState {
         Some(watermark.checked_sub(overlap)?.into())
     }
 
-    /// Whether a listed record shows that the profile does not hold. `before` is the date by which the copy holds it.
+    /// Whether a listed record proves the profile wrong. `before`: the date of the record in the copy.
     ///
-    /// It does if incremental walks had to list that change, and no later one would: it came after the watermark of the last full
-    /// walk, and longer than the overlap before the watermark of now. Or the incremental walk before did not list it, which is why
-    /// this one is full.
+    /// It does if incremental walks should have listed the change and no later one will list it: the change is after the watermark
+    /// of the last full walk, and more than the overlap before the current watermark. It also does if the previous incremental walk
+    /// did not list it, which is why this walk is full.
     pub(super) fn has_missed(
         &self,
         plan: &WalkPlan,
@@ -452,7 +455,7 @@ mod tests {
         assert_eq!(walk.unlisted(), at(darwin).as_ref());
     }
 
-    /// A variant by the name under which it is stored; `-`: none.
+    /// The variant with this stored name; `-`: none.
     fn named<T: serde::de::DeserializeOwned>(name: &str) -> Option<T> {
         let is_some = name != "-";
         is_some.then(|| serde_json::from_value(name.into()).unwrap())

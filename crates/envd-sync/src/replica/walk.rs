@@ -1,4 +1,4 @@
-//! Walks over the list, page by page, each page in one write: what a page means for the copy, and when it is written.
+//! Walks the list page by page. Each page is compared with the copy, and its differences are written in one commit.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -19,17 +19,17 @@ use envd_sdk::model::{ConsignmentSummary, Position};
 use envd_sdk::profile::ComparedDate;
 use envd_sdk::{Page, Pager};
 
-/// One page of the list, as it was received.
+/// One page of the list, with the JSON of each record.
 type ReceivedPage = Page<AsReceived<ConsignmentSummary>>;
 
-/// By id, what the copy holds of the records of a page.
+/// The rows of the copy for the records of a page, by id.
 type HeldRecords = HashMap<String, (RecordRow, LocalRecord)>;
 
-/// By id, the records that were read once more; `None` for one that the service does not show.
+/// The records of a page that were read with all fields, by id; `None` if the service did not show the record.
 type Reads = HashMap<String, Option<LocalRecord>>;
 
 impl Round<'_> {
-    /// Takes a walk to its end; `None`: it has to begin again, or another process has gone on with it.
+    /// Reads the remaining pages of a walk. `None`: the walk has to start again, or another process has continued it.
     pub(super) async fn walk(&mut self, walk: ListWalk) -> Result<Option<ListWalk>> {
         let mut pager = self.pager_of(&walk);
         let walked = self.walk_pages(walk, &mut pager).await;
@@ -42,7 +42,8 @@ impl Round<'_> {
         mut walk: ListWalk,
         pager: &mut Pager<AsReceived<ConsignmentSummary>>,
     ) -> Result<Option<ListWalk>> {
-        // What the walk has listed and not marked: an incremental walk writes nothing as long as there is nothing new.
+        // Records that this walk listed and whose rows do not have its number yet. They are marked with the next write, so an
+        // incremental walk that finds nothing new writes nothing.
         let mut unmarked = HashSet::new();
         loop {
             let page = match next_page(pager).await {
@@ -53,7 +54,9 @@ impl Round<'_> {
                         return Err(error);
                     }
                     self.report.restarts += 1;
-                    let problem = format!("the walk started anew: {error}");
+                    let problem = format!(
+                        "the service refused the position of the walk, which started again: {error}"
+                    );
                     self.report.add_problem(problem);
                     let mut draft = self.draft();
                     draft.state.walk = None;
@@ -80,7 +83,7 @@ impl Round<'_> {
         }
     }
 
-    /// Writes what a page changes, unless it is nothing; `None`: another process wrote meanwhile.
+    /// Writes the changes of a page, if there are any. `None`: another process has written in the meantime.
     async fn take(
         &mut self,
         mut walk: ListWalk,
@@ -120,7 +123,7 @@ impl Round<'_> {
         Ok(self.commit(draft).await?.then_some(walk))
     }
 
-    /// What the copy holds of the records of a page.
+    /// The rows of the copy for the records of a page.
     async fn held(&self, listed: &[ListedRecord]) -> Result<HeldRecords, StoreError> {
         let ids: Vec<String> = listed.iter().map(|listed| listed.id.clone()).collect();
         let rows = self.replica.store.rows(&ids).await?.into_iter();
@@ -131,8 +134,8 @@ impl Round<'_> {
         held.collect()
     }
 
-    /// Reads the new and changed records of a page once more, if all fields are copied. If the service refused to show one, a full
-    /// walk tries again.
+    /// At full depth, reads the new and changed records of a page with all fields. A record that the service refused to show is
+    /// tried again by the next full walk.
     async fn read_changed(
         &mut self,
         listed: &[ListedRecord],
@@ -157,7 +160,7 @@ impl Round<'_> {
         let reads: Reads = reads.buffer_unordered(READS_AT_ONCE).try_collect().await?;
         for (id, _) in reads.iter().filter(|(_, read)| read.is_none()) {
             self.report.add_problem(format!(
-                "the service lists the record {id} and does not show it with all fields"
+                "the service lists the record {id} but does not return it with all fields"
             ));
         }
         Ok(reads)
@@ -178,7 +181,7 @@ async fn next_page(pager: &mut Pager<AsReceived<ConsignmentSummary>>) -> Result<
     // OK because a list without records has one page, and none is requested after the last one.
     let page = page.ok_or_else(|| Error::Reply("the list of consignments has no page"))?;
     if page.next.is_none() {
-        // Whether the list ends here or cannot be read further; without a request.
+        // An error here means that the list goes further but cannot be read. No request is sent.
         pager.next_page().await?;
     }
     Ok(page)
@@ -193,7 +196,7 @@ struct ListedRecord {
 }
 
 impl ListedRecord {
-    /// `None`: it has no id. A number is no substitute: a draft may have none, and get one later.
+    /// `None`: the record has no id. The number cannot replace it: a draft may get its number later.
     fn new(received: AsReceived<ConsignmentSummary>) -> Option<Self> {
         let (record, json) = received.into_parts();
         let id = record.id.filter(|id| !id.as_str().is_empty())?;
@@ -206,15 +209,15 @@ impl ListedRecord {
         })
     }
 
-    /// Whether the copy, which may have more fields, agrees with the list, the date of the last change included.
+    /// Whether the listed fields and the date of the last change equal those of the copy, which may have more fields.
     fn is_as(&self, copy: &LocalRecord) -> bool {
         let is_dated_as = copy.updated_at() == self.record.updated_at();
         is_dated_as && !differs_from_summary(&copy.value(), &self.record.value())
     }
 
-    /// The record as the copy is to hold it.
+    /// The record to store.
     fn received(&self, copy: Option<&LocalRecord>, reads: &Reads) -> LocalRecord {
-        // All fields that a copy has more are still those of this state.
+        // The listed fields are unchanged, so the additional fields of a full copy are still current.
         let copy = copy.filter(|copy| copy.depth() == Depth::Full && self.is_as(copy));
         let read = reads.get(&self.id).and_then(Option::as_ref);
         read.or(copy).unwrap_or(&self.record).clone()
@@ -222,7 +225,7 @@ impl ListedRecord {
 }
 
 impl Commit {
-    /// Notes the first record of a page that shows that the profile does not hold.
+    /// Records the first change on a page that proves the profile wrong.
     fn refute(
         &mut self,
         replica: &Replica,
@@ -254,7 +257,7 @@ impl Commit {
         }
     }
 
-    /// What a page changes in the copy. `unmarked` is what the walk has listed without a write.
+    /// Adds the changes of a page. `unmarked`: records that the walk has listed and not written.
     fn list(
         &mut self,
         page: &[ListedRecord],
@@ -292,7 +295,7 @@ impl ListWalk {
         let gaps: Vec<_> = gaps
             .map(|(at, error)| (at, error.and_then(id_of)))
             .collect();
-        // The id at each place of the page, where it can be read.
+        // The id at each place of the page; `None` if it cannot be read.
         let (mut gaps, mut places, mut listed) =
             (gaps.into_iter().peekable(), Vec::new(), Vec::new());
         for (index, received) in page.records.into_iter().enumerate() {
@@ -344,6 +347,6 @@ impl ListWalk {
     }
 }
 
-/// A time further ahead of our clock than this is none of a change that was made: as a watermark it would hide all changes until
-/// that day. Clocks may be some days apart.
+/// Dates further ahead of our clock than this are ignored. As a watermark, such a date would hide all changes until that day. The
+/// clocks may differ by some days.
 const AHEAD: TimeDelta = TimeDelta::days(7);

@@ -1,4 +1,4 @@
-//! The laws of [`SyncStore`].
+//! The laws of [`SyncStore`] as executable checks.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -16,13 +16,13 @@ use super::rows::{
 };
 use super::{MemorySync, Order, SyncStore};
 
-/// Longer than any law takes on a store behind a slow network.
+/// Longer than any check takes on a store behind a slow network.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// Checks the laws of [`SyncStore`] on a store of yours, one after the other, in a test inside a tokio runtime.
+/// Checks the laws of [`SyncStore`] on your store, one after the other; call it in a test inside a tokio runtime.
 ///
-/// Replica, outbox and banks rely on each of them: if one is broken, a change is never reported, a record is missing in the copy, a
-/// declaration is sent twice, or accounts see each other's records.
+/// Replica, outbox and banks rely on all of them. If one is broken, a change is never reported, a record is missing from the copy,
+/// a declaration is sent twice, or accounts see each other's records.
 ///
 /// ```
 /// use envd_sync::store::{MemorySync, check_sync_store};
@@ -33,43 +33,43 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// # Ok(()) });
 /// ```
 ///
-/// In a test of yours, pass a closure that opens your store once more, as another process would: two connections to one database, two
-/// handles on one file. The page of [`SyncStore`] has a store outside this crate that is checked so. The accounts that the check writes
-/// begin with `conformance`, and are empty again when a law holds.
+/// In your test, pass a closure that opens your store again, as another process would: another connection to the database, another
+/// handle on the file. The page of [`SyncStore`] shows such a test of a store outside this crate. The names of the accounts that
+/// the check writes begin with `conformance`, and the accounts are empty again when a law holds.
 ///
 /// | law | what it demands |
 /// | --- | --- |
-/// | `AbsentIsEmpty` | an account that was never written has nothing, and removing from it changes nothing |
-/// | `ReadsWhatWasWritten` | documents, rows and changes read as they were written: quotes, any letters, empty texts, `None` |
+/// | `AbsentIsEmpty` | an account that was never written is empty, and removing from it has no effect |
+/// | `ReadsWhatWasWritten` | documents, rows and changes are read back unchanged: quotes, any letters, empty texts, `None` |
 /// | `LargeTextsAreKept` | payloads and documents of five megabytes are kept |
-/// | `NulIsKeptOrRefused` | a text with a NUL character is kept whole, or the commit fails and writes nothing |
+/// | `NulIsKeptOrRefused` | a text with a NUL character is kept unchanged, or the commit fails and writes nothing |
 /// | `NumbersAreKeptOrRefused` | a number above [`i64::MAX`] is kept, or the commit fails and writes nothing |
-/// | `SharedBetweenHandles` | one handle reads what another one writes |
-/// | `AccountsAreApart` | accounts whose names differ in any way have nothing in common |
+/// | `SharedBetweenHandles` | one handle reads what another handle writes |
+/// | `AccountsAreApart` | accounts whose names differ in any way share no data |
 /// | `VersionsCount` | a document has version 1 at first, one more with each write, and 1 again after it was removed |
 /// | `RefusedWritesNothing` | a batch writes nothing if one document does not have its expected version |
 /// | `OneOfManyCommitsWins` | of concurrent commits with the same expected version, one succeeds |
-/// | `BatchesAreWhole` | a read at any time sees all that a batch wrote or nothing, also if the future of the commit was dropped |
+/// | `BatchesAreWhole` | a read at any time sees the complete batch or none of it, even if the future of the commit was dropped |
 /// | `PartsInOrder` | the parts of a batch are applied in the order of the fields of [`Batch`] |
-/// | `RowsAreReplaced` | a row that is written again is found by its new keys only |
-/// | `SeenChangesTheGeneration` | rows that were seen change in their generation only, and none appears |
-/// | `OrderIsOfBytes` | ids and names are ordered by their bytes in UTF-8 |
-/// | `PrefixIsLiteral` | the prefix of document names is compared letter by letter |
-/// | `QueriesFindWhatTheySay` | each condition, alone and with another one, in each order, finds what [`MemorySync`] finds; so does `count` |
-/// | `PagesGoOn` | pages that begin after a row show each other row once, while rows are written and removed |
-/// | `RangesOfChanges` | both ranges of changes are those of [`MemorySync`] |
-/// | `ForgetsChanges` | changes are forgotten up to a number, and nothing else is |
+/// | `RowsAreReplaced` | a row that is written again is found only by its new keys |
+/// | `SeenChangesTheGeneration` | `seen` changes only the generation of rows, and creates none |
+/// | `OrderIsOfBytes` | ids and names are ordered by their UTF-8 bytes |
+/// | `PrefixIsLiteral` | the prefix of document names is compared character by character |
+/// | `QueriesFindWhatTheySay` | each condition, alone and combined, in each order, finds the rows that [`MemorySync`] finds; so does `count` |
+/// | `PagesGoOn` | the pages of a query show each remaining row exactly once while other rows are written and removed |
+/// | `RangesOfChanges` | both ranges of changes return the same as [`MemorySync`] |
+/// | `ForgetsChanges` | changes up to a number are removed, and no others |
 ///
 /// # Panics
 ///
-/// With a line for each law that the store breaks, and what was observed.
+/// If the store breaks a law, with a line for each broken law and the observation.
 pub async fn check_sync_store<S: SyncStore>(open: impl Fn() -> S + Send + Sync + 'static) {
     let broken = broken_laws(open).await;
     let lines = broken.join("\n");
     assert!(broken.is_empty(), "the store breaks laws\n{lines}");
 }
 
-/// A line for each broken law, with what was observed.
+/// Returns a line for each broken law, with the observation.
 pub(super) async fn broken_laws<S: SyncStore>(
     open: impl Fn() -> S + Send + Sync + 'static,
 ) -> Vec<String> {
@@ -94,7 +94,7 @@ const ROUNDS: u64 = 20;
 const SEED: u64 = 4711;
 const WRITERS: u64 = 8;
 
-/// Texts that a store might change.
+/// Texts that a store might alter.
 const TEXTS: [&str; 8] = [
     "",
     " ",
@@ -109,7 +109,7 @@ const TEXTS: [&str; 8] = [
 const INSTANTS: &str =
     "None|2027-01-01T00:00:00|2027-01-01T00:00:00.000001|2027-01-01T00:00:00.5|2027-01-01T00:00:01";
 
-/// Conditions of queries, each with values that some rows of [`random_row`] meet.
+/// Conditions of queries, each with values that some rows of [`random_row`] match.
 const CONDITIONS: [&str; 9] = [
     "status DRAFT|SUBMITTED|draft||none",
     "species CATTLE|SHEEP|cattle",
@@ -122,10 +122,10 @@ const CONDITIONS: [&str; 9] = [
     "up_to_sequence 0|100|18446744073709551615",
 ];
 
-/// An error is what was observed when a law was broken.
+/// The error describes what was observed when a law was broken.
 type Observed<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 
-/// Ends the check with what was observed, unless a condition holds.
+/// Fails the check with an observation unless a condition holds.
 macro_rules! fail {
     ($observed:literal unless $($holds:tt)+) => {
         if !($($holds)+) {
@@ -134,7 +134,7 @@ macro_rules! fail {
     };
 }
 
-/// A batch from parts as `expect a 1, put a *, row a 1`, with a text in place of each word `*`.
+/// Parses a batch such as `expect a 1, put a *, row a 1`; `text` replaces each word `*`.
 fn batch(parts: &str, text: &str) -> Observed<Batch> {
     let mut batch = Batch::default();
     for part in parts.split(", ") {
@@ -164,7 +164,7 @@ fn batch(parts: &str, text: &str) -> Observed<Batch> {
     Ok(batch)
 }
 
-/// A row, and settings as `generation 3 payload text keys none`.
+/// Parses a row with settings such as `generation 3 payload text keys none`.
 fn row(id: &str, sequence: &str, settings: &[&str]) -> Observed<RecordRow> {
     let key = |name: &str| Some(format!("{name}-{id}"));
     let mut row = RecordRow {
@@ -200,7 +200,7 @@ fn one_of<'a>(random: &mut Rng, values: &'a str) -> &'a str {
     random.choice(values).unwrap_or_default()
 }
 
-/// A row with few values of each key, so that conditions meet some rows.
+/// A random row; each key has few possible values, so that conditions match some rows.
 fn random_row(random: &mut Rng, sequence: u64) -> RecordRow {
     let mut key = |values| {
         let value = one_of(random, values);
@@ -249,7 +249,7 @@ fn set_condition(query: &mut Query, name: &str, value: &str) -> Observed {
     Ok(())
 }
 
-/// All that an account has.
+/// The complete data of an account.
 type Contents = (Vec<Document>, Vec<RecordRow>, Vec<ChangeRow>);
 
 async fn contents(store: &impl SyncStore, account: &str) -> Observed<Contents> {
@@ -278,7 +278,7 @@ type Open<S> = Arc<dyn Fn() -> S + Send + Sync>;
 type Law<S> =
     for<'a> fn(&'a CheckedStore<S>) -> Pin<Box<dyn Future<Output = Observed> + Send + 'a>>;
 
-/// A law is checked by a method, or by steps as [`follow`](CheckedStore::follow) takes them.
+/// A law is checked by a method, or by steps for [`follow`](CheckedStore::follow).
 macro_rules! laws {
     ($($law:ident: $check:tt,)*) => {
         [$((stringify!($law), |store| Box::pin(laws!(@check store, $check)))),*]
@@ -291,7 +291,7 @@ macro_rules! laws {
     };
 }
 
-/// The store with an account that is new to it, and a model of what it has.
+/// A store with a new account, and a model of its expected data.
 pub(super) struct CheckedStore<S> {
     open: Open<S>,
     store: S,
@@ -363,7 +363,7 @@ impl<S: SyncStore> CheckedStore<S> {
         }
     }
 
-    /// Another handle, as another process has it, on an account whose name goes on with a text.
+    /// Another handle, as another process would open it, for an account with an ending added to its name.
     fn reopened(&self, ending: &str) -> Self {
         Self {
             store: (self.open)(),
@@ -381,7 +381,7 @@ impl<S: SyncStore> CheckedStore<S> {
         Ok(())
     }
 
-    /// Steps are `batch -> contents`; `refused` stands for a batch that must not be written.
+    /// Runs steps of the form `batch -> contents`; `refused` stands for a batch that must not be written.
     async fn follow(&self, steps: &[&str]) -> Observed {
         self.ensure_as_model("no write").await?;
         for step in steps {
@@ -399,7 +399,7 @@ impl<S: SyncStore> CheckedStore<S> {
         Ok(())
     }
 
-    /// Reads all that the account has in each way, and returns it in short.
+    /// Compares all data of the account with the model, and returns it in short form.
     async fn ensure_as_model(&self, after: &str) -> Observed<String> {
         let found = contents(&self.store, &self.account).await?;
         let expected = contents(&self.model, &self.account).await?;
@@ -419,7 +419,7 @@ impl<S: SyncStore> CheckedStore<S> {
         Ok(short)
     }
 
-    /// Finds and counts what the model does.
+    /// Compares the result and the count of a query with those of the model.
     async fn ensure_finds(&self, query: &Query) -> Observed {
         let found = self.store.query(&self.account, query).await?;
         let expected = self.model.query(&self.account, query).await?;
@@ -467,7 +467,7 @@ impl<S: SyncStore> CheckedStore<S> {
         self.ensure_as_model(parts).await.map(drop)
     }
 
-    /// Writes batches that a store may refuse for one part of them.
+    /// Writes batches with one part that a store may refuse.
     async fn ensure_kept_or_refused(&self, parts: &str, text: &str) -> Observed {
         for part in parts.split('|') {
             let batch = batch(&format!("row first 7, change first 1 0, {part}"), text)?;
@@ -558,7 +558,7 @@ impl<S: SyncStore> CheckedStore<S> {
                 if number % 2 == 0 {
                     commit.await?;
                 } else {
-                    // Dropped in the middle, unless it was done at once.
+                    // The future is dropped halfway, unless the first poll completed it.
                     let _ = poll_fn(|context| Poll::Ready(commit.as_mut().poll(context))).await;
                 }
             }
@@ -600,7 +600,7 @@ impl<S: SyncStore> CheckedStore<S> {
     }
 
     async fn order_is_of_bytes(&self) -> Observed {
-        // UTF-16 and most languages order some of them otherwise.
+        // UTF-16 and most languages sort some of these differently.
         let ids = " |10|9|B|a|a-b|aa|ab|b|z|Ä|ä|é|\u{ff5e}|\u{1f404}|";
         let mut ids: Vec<&str> = ids.split('|').collect();
         ids.sort_unstable();
@@ -608,7 +608,7 @@ impl<S: SyncStore> CheckedStore<S> {
             let batch = batch(&format!("put * x, row * {number}"), id)?;
             self.write(&batch).await?;
         }
-        // All rows have one instant of the last update.
+        // All rows have the same instant of the last update.
         for order in [Order::Id, Order::LastUpdated] {
             let rows = self.store.query(&self.account, &query(order, ALL)).await?;
             let ordered = ids.iter().eq(rows.iter().map(|row| &row.id));
@@ -675,7 +675,7 @@ impl<S: SyncStore> CheckedStore<S> {
                 shown.extend(found.iter().map(|row| row.sequence));
                 let Some(last) = found.last() else { break };
                 query.after = Some(last.into());
-                // The row of the position as well.
+                // Also remove the row of the position.
                 let gone = [Some(last.clone()), batch.rows.pop()].into_iter().flatten();
                 let gone = gone.filter(|row| !stays(row)).map(|row| row.id);
                 let new = (page < 20).then(|| random_row(&mut random, 5 + page * 10));

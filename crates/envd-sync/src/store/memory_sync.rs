@@ -12,8 +12,9 @@ use super::rows::{Batch, ChangeRange, ChangeRow, Document, Query, RecordRow};
 use super::{Order, StoreError, SyncStore};
 use crate::locked::lock;
 
-/// Keeps copies in memory, for as long as the process lives: for tests, and for programs that copy again at each start.
-/// Clones share what they keep.
+/// Keeps copies in memory until the process ends: for tests, and for programs that copy the account at each start.
+///
+/// Clones share their data.
 ///
 /// ```
 /// # equipment::example(async {
@@ -31,7 +32,7 @@ use crate::locked::lock;
 #[derive(Clone, Default)]
 pub struct MemorySync(Arc<Mutex<HashMap<String, Copied>>>);
 
-/// What one account has.
+/// The data of one account.
 #[derive(Clone, Default)]
 struct Copied {
     documents: BTreeMap<String, Document>,
@@ -46,7 +47,7 @@ impl MemorySync {
         Self::default()
     }
 
-    /// What a backup of it would hold.
+    /// An independent copy, as a backup would be.
     #[cfg(test)]
     pub(crate) fn duplicate(&self) -> Self {
         Self(Mutex::new(self.accounts().clone()).into())
@@ -199,10 +200,10 @@ fn meets(query: &Query, row: &RecordRow) -> bool {
             .is_none_or(|up_to| row.sequence <= up_to)
 }
 
-/// What tells the place of a row in an order.
+/// The sort key of a row.
 type OrderKey<'a> = (Reverse<Option<&'a str>>, u64, &'a str);
 
-/// `None` is less than any text, so in reverse it comes last.
+/// `None` is less than any text, so it comes last in reverse.
 fn key<'a>(order: Order, id: &'a str, sequence: u64, updated_at: Option<&'a str>) -> OrderKey<'a> {
     match order {
         Order::Id => (Reverse(None), 0, id),

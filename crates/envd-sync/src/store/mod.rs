@@ -1,14 +1,14 @@
-//! Where copies, outboxes and question lists are kept: the stores, and [`SyncStore`] for authors of further ones, who check theirs with
+//! Stores for copies, outboxes and question lists, and [`SyncStore`] for authors of further ones, who test them with
 //! `check_sync_store` (feature `laws`).
 //!
 //! | store | crate | for |
 //! | --- | --- | --- |
-//! | [`MemorySync`] | this one | tests, and programs that copy again at each start |
-//! | `SqliteSync` | this one, feature `sqlite` | one machine: a file that several processes use |
+//! | [`MemorySync`] | this one | tests, and programs that copy the account at each start |
+//! | `SqliteSync` | this one, feature `sqlite` | one machine: a file shared by several processes |
 //! | `PostgresSync` | [`envd-postgres`](envd_sdk#companions) | many hosts and thousands of accounts |
 //!
-//! None of them encrypts what it keeps. Where a lost disk or a backup must show nothing, encrypt the disk or the volume of the
-//! database; `pgcrypto` is no help, since the store looks rows up by their columns.
+//! No store encrypts its data. To protect a lost disk or a backup, encrypt the disk or the volume of the database. `pgcrypto` does
+//! not help, since the store finds rows by their columns.
 
 #[cfg(feature = "laws")]
 mod laws;

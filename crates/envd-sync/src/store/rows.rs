@@ -1,23 +1,22 @@
-//! What a [`SyncStore`](super::SyncStore) keeps, and how it is queried: for authors of stores. Applications do not need these types.
+//! The data of a [`SyncStore`](super::SyncStore) and its queries, for authors of stores; applications do not need these types.
 //!
-//! Their fields are public and none of them is `non_exhaustive`, so that a store can build and match them; a minor release of this crate
-//! may change them. `Debug` shows ids, names, versions and lengths: what else they hold is what users entered.
+//! All fields are public, and no type is `non_exhaustive`, so that a store can build and match them. A minor release of this crate
+//! may change them. `Debug` shows only ids, names, versions and lengths, because everything else is user data.
 
 use serde::{Deserialize, Serialize};
 
-/// One record of the copy, as a store keeps it. A program reads a
-/// [`LocalRecord`](crate::replica::LocalRecord).
+/// One record of the copy as a row; programs read it as a [`LocalRecord`](crate::replica::LocalRecord).
 ///
-/// A store keeps the payload as it is, looks up by the id and the keys, and interprets nothing.
+/// A store keeps the payload unchanged, finds the row by its id and keys, and interprets none of them.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct RecordRow {
     /// The id, unique in its account.
     pub id: String,
-    /// The number of the record's last change. Unique in the account: no two rows have the same.
+    /// The number of the record's last change; unique in the account.
     pub sequence: u64,
     /// The number of the last full walk that listed the record.
     pub generation: u64,
-    /// What rows are looked up by.
+    /// The values by which the row is found.
     pub keys: RowKeys,
     /// JSON.
     pub payload: String,
@@ -25,7 +24,7 @@ pub struct RecordRow {
 
 debug_shows!(RecordRow, |it| id: it.id, sequence: it.sequence, generation: it.generation, length: it.payload.len());
 
-/// What rows are looked up by; `None` where the record has no such value.
+/// The values by which a row is found; `None` if the record has no such value.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RowKeys {
@@ -41,17 +40,16 @@ pub struct RowKeys {
     pub destination_pic: Option<String>,
     /// The day of the movement, `yyyy-MM-dd`.
     pub movement_day: Option<String>,
-    /// The instant of the last update in UTC, in a form whose order as text is the order in time:
-    /// `yyyy-MM-ddTHH:mm:ss`, then a dot and the digits of the fraction without trailing zeros, if there are any.
+    /// The instant of the last update in UTC, as a text that sorts by time: `yyyy-MM-ddTHH:mm:ss`, followed by a dot and the digits
+    /// of the fraction without trailing zeros, if there are any.
     pub updated_at: Option<String>,
 }
 
 debug_shows!(RowKeys, |it| status: it.status, updated_at: it.updated_at);
 
-/// Which rows a store reads. A program asks with a [`LocalQuery`](crate::replica::LocalQuery).
+/// The conditions, order and page of a read; programs use a [`LocalQuery`](crate::replica::LocalQuery).
 ///
-/// A condition that is `None` holds for all rows; a row without the value does not meet a condition
-/// that is set.
+/// `None` is no condition. A row without a value does not meet a condition on that value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
     /// Equal to [`RowKeys::status`].
@@ -76,14 +74,14 @@ pub struct Query {
     pub order: Order,
     /// Only rows that come after this position in the order.
     pub after: Option<LocalPosition>,
-    /// How many rows at most.
+    /// The maximum number of rows.
     pub limit: usize,
 }
 
-/// A position in the copy: after a record, whether or not it is still there. It can be stored as JSON.
+/// A position in the copy, after a record that may be gone; it can be stored as JSON.
 ///
-/// Records that appear before it are not on the pages after it, and no record moves because of others. One that changes
-/// while pages are read may move in an order by its date: read by [`Order::Id`] to see each record once.
+/// The pages after a position do not show records that appear before it, and no record moves because of others. A record that
+/// changes while pages are read may move in an order by date: use [`Order::Id`] to see each record once.
 ///
 /// See [`Replica::consignments`](crate::replica::Replica::consignments) for an example.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,25 +108,25 @@ impl From<&RecordRow> for LocalPosition {
 
 /// The order of rows.
 ///
-/// A program asks for one with [`LocalQuery::order`](crate::replica::LocalQuery::order). See
+/// Programs set it with [`LocalQuery::order`](crate::replica::LocalQuery::order). See
 /// [`Replica::consignments`](crate::replica::Replica::consignments) for an example.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
     /// By [`RecordRow::id`], as bytes.
     #[default]
     Id,
-    /// By [`RowKeys::updated_at`], the latest first, and those without one last; then by id.
+    /// By [`RowKeys::updated_at`], the latest first and rows without a date last; then by id.
     LastUpdated,
     /// By [`RecordRow::sequence`].
     Sequence,
 }
 
-/// One change, as a store keeps it. A program reads a [`Change`](crate::replica::Change).
+/// One change as a row; programs read it as a [`Change`](crate::replica::Change).
 #[derive(Clone, PartialEq, Eq)]
 pub struct ChangeRow {
-    /// The number of the change. Unique in the account, and never used again.
+    /// The number of the change; unique in the account and never reused.
     pub sequence: u64,
-    /// The number of the change of the same record before this one; 0 for the first.
+    /// The number of the previous change of the same record; 0 for the first.
     pub previous: u64,
     /// The record.
     pub id: String,
@@ -139,12 +137,12 @@ pub struct ChangeRow {
 debug_shows!(ChangeRow, |it|
     id: it.id, sequence: it.sequence, previous: it.previous, length: it.payload.len());
 
-/// Which changes are read.
+/// The range of changes to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeRange {
-    /// Those with a greater [`sequence`](ChangeRow::sequence), in its order.
+    /// Changes with a greater [`sequence`](ChangeRow::sequence), in its order.
     After(u64),
-    /// Those that replace what was known at a moment: [`previous`](ChangeRow::previous) is greater than `after` and at most
+    /// Changes that replaced a state current at `up_to`: [`previous`](ChangeRow::previous) is greater than `after` and at most
     /// `up_to`, and [`sequence`](ChangeRow::sequence) is greater than `up_to`. In the order of `previous`.
     Replacing {
         /// Exclusive.
@@ -154,12 +152,12 @@ pub enum ChangeRange {
     },
 }
 
-/// A small text under a name: what is known of the walks of an account, the position of a consumer.
+/// A small text under a name, such as the state of the walks or the position of a consumer.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Document {
     /// The name, unique in its account.
     pub name: String,
-    /// 1 when it is written first, and 1 more with each write. A document that was removed starts again at 1.
+    /// 1 at the first write, and 1 more with each further write. A document that was removed starts again at 1.
     pub version: u64,
     /// JSON.
     pub text: String,
@@ -167,25 +165,26 @@ pub struct Document {
 
 debug_shows!(Document, |it| name: it.name, version: it.version, length: it.text.len());
 
-/// What a store writes whole or not at all.
+/// Changes that a store writes atomically.
 ///
-/// A store applies the parts in the order of the fields.
+/// The parts are applied in the order of the fields.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Batch {
-    /// The versions that documents must have for anything to be written; 0: there is no such document.
+    /// The versions that documents must have for anything to be written; 0: the document does not exist.
     pub expected: Vec<(String, u64)>,
-    /// Documents to write, by name; `None` removes it. Of several with one name the last one counts, as of rows.
+    /// Documents to write, by name; `None` removes the document. If a name occurs several times, the last one counts; the same
+    /// holds for rows.
     pub documents: Vec<(String, Option<String>)>,
-    /// Rows to write. One with the same id is replaced.
+    /// Rows to write; they replace rows with the same id.
     pub rows: Vec<RecordRow>,
-    /// Rows that a walk listed and found unchanged, by id: only [`RecordRow::generation`] becomes this one. An id without a row is
-    /// passed over.
+    /// Rows that a walk listed and found unchanged, by id: only their [`RecordRow::generation`] is set to this number. An id
+    /// without a row is ignored.
     pub seen: Option<(u64, Vec<String>)>,
     /// Rows to remove, by id.
     pub removed: Vec<String>,
     /// Changes to add.
     pub changes: Vec<ChangeRow>,
-    /// The changes up to this [`sequence`](ChangeRow::sequence), which every consumer knows, are removed.
+    /// The changes up to this [`sequence`](ChangeRow::sequence) are removed, since every consumer has acknowledged them.
     pub forget_changes: Option<u64>,
 }
 
@@ -198,8 +197,9 @@ debug_shows!(Batch, |it|
     changes: it.changes,
     forget_changes: it.forget_changes);
 
-/// The first text after all that begin with a prefix, in the order of their bytes; `None` if nothing comes after them. A store whose
-/// names have an index finds those of a prefix between the two.
+/// Returns the first text that sorts, by bytes, after all texts with a prefix; `None` if there is none.
+///
+/// A store with an index of names finds the names with a prefix between the two.
 ///
 /// ```
 /// use envd_sync::store::rows::first_after;
@@ -213,7 +213,7 @@ debug_shows!(Batch, |it|
 pub fn first_after(prefix: &str) -> Option<String> {
     let mut kept = prefix.to_owned();
     while let Some(last) = kept.pop() {
-        // The successor of the last character below the surrogates is the first one above them.
+        // For the last character below the surrogates, this is the first character above them.
         if let Some(next) = (last..=char::MAX).nth(1) {
             kept.push(next);
             return Some(kept);

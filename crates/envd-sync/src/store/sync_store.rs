@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use super::rows::{Batch, ChangeRange, ChangeRow, Document, Query, RecordRow};
 use envd_sdk::auth::StoreError;
 
-/// Keeps the copies of accounts: rows, changes and small documents, apart for each account. It interprets none of them.
+/// Keeps rows, changes and small documents, separately for each account; it interprets none of them.
 ///
 /// Applications choose one of [this module](super) or `PostgresSync`, also behind an [`Arc`]:
 ///
@@ -31,18 +31,18 @@ use envd_sdk::auth::StoreError;
 ///
 /// This trait and the types of [`rows`](super::rows) may change in a minor release of this crate.
 ///
-/// The first rule is that of [`commit`](Self::commit): a [`Batch`] is written whole or not at all, and not at all unless all documents
-/// have the expected versions. Several processes may use a store at the same time, with no lock between them. The laws in full are those
-/// of `check_sync_store`, which the feature `laws` adds: call it in a test of yours.
+/// The most important rule is that of [`commit`](Self::commit): a [`Batch`] is atomic, and nothing is written unless all documents
+/// have their expected versions. Several processes may use a store at the same time, with no lock between them. `check_sync_store`,
+/// which the feature `laws` adds, checks all rules: call it in your own test.
 ///
-/// An account is any text, without meaning for the store. Names, ids and payloads are any text as well; a store that cannot keep a NUL
-/// character, or a number above [`i64::MAX`], fails and writes nothing. The future of any call may be dropped before it ends.
+/// An account is any text, without meaning for the store. Names, ids and payloads may be any text as well. A store that cannot keep
+/// a NUL character, or a number above [`i64::MAX`], must fail and write nothing. The future of any call may be dropped before it
+/// completes.
 ///
-/// A method fails with a [`StoreError`]: its [kind](StoreError::kind) tells a user what to do, and its text is safe to log. After
-/// [`Unreachable`](super::StoreErrorKind::Unreachable) and [`LockTimeout`](super::StoreErrorKind::LockTimeout) the callers try again
-/// later.
+/// A method fails with a [`StoreError`]. Its [kind](StoreError::kind) tells a user what to do, and its text is safe to log. After
+/// [`Unreachable`](super::StoreErrorKind::Unreachable) and [`LockTimeout`](super::StoreErrorKind::LockTimeout) callers retry later.
 ///
-/// A store around another one, and its test:
+/// A store that wraps another one, and its test:
 ///
 /// ```
 /// use std::sync::Arc;
@@ -102,25 +102,25 @@ use envd_sdk::auth::StoreError;
 /// ```
 #[async_trait]
 pub trait SyncStore: Send + Sync + 'static {
-    /// The documents of an account with names that begin with `prefix`, ordered by the bytes of their names.
+    /// Returns the documents whose names begin with `prefix`, ordered by the bytes of their names.
     ///
-    /// The prefix is compared letter by letter: `%` and `_` have no meaning. An empty one finds all documents.
+    /// The prefix is compared character by character: `%` and `_` have no special meaning. An empty prefix matches all documents.
     async fn documents(&self, account: &str, prefix: &str) -> Result<Vec<Document>, StoreError>;
 
-    /// The rows with these ids, in any order, without those that are not there.
+    /// Returns the rows with these ids, in any order; ids without a row are ignored.
     async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<RecordRow>, StoreError>;
 
-    /// The rows that meet all conditions of a query, in its order, at most [`limit`](Query::limit) of those that come after
+    /// Returns the rows that meet all conditions of a query, in its order: at most [`limit`](Query::limit) rows after the position
     /// [`after`](Query::after).
     ///
-    /// The row of `after` may be gone or changed: its id, sequence and keys as given are the position. Rows that stay where they are
-    /// in the order are shown once by the pages of a query, whatever is written between two pages.
+    /// The row of `after` may be gone or changed: its id, sequence and keys as given define the position. A row that keeps its
+    /// place in the order appears exactly once on the pages of a query, regardless of writes between two pages.
     async fn query(&self, account: &str, query: &Query) -> Result<Vec<RecordRow>, StoreError>;
 
-    /// The number of rows that meet all conditions of a query, whatever its `after` and `limit`.
+    /// Counts the rows that meet all conditions of a query; `after` and `limit` are ignored.
     async fn count(&self, account: &str, query: &Query) -> Result<u64, StoreError>;
 
-    /// The first `limit` changes of a range, in its order.
+    /// Returns the first `limit` changes of a range, in its order.
     async fn changes(
         &self,
         account: &str,
@@ -128,15 +128,16 @@ pub trait SyncStore: Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<ChangeRow>, StoreError>;
 
-    /// Writes a batch and returns `true`; or writes nothing and returns `false`, since a document does not have its expected version.
+    /// Writes a batch and returns `true`, or writes nothing and returns `false` if a document does not have its expected version.
     ///
     /// The comparison and the write are one step: of several commits that expect the same version and write the document, one
-    /// succeeds, also across processes. A read at any time sees all of a batch or nothing of it. Once the method has returned `true`,
-    /// the batch survives the end of the process and of the machine, unless the store is in memory. After an error, and after its
-    /// future was dropped, the batch may have been written, whole; the callers read again and go on from what is there.
+    /// succeeds, even across processes. A read at any time sees either the complete batch or none of it. Once the method has
+    /// returned `true`, the batch survives a crash of the process and of the machine, unless the store is in memory. After an
+    /// error, or if the future was dropped, the batch may have been written completely; callers then read again and continue from
+    /// the stored state.
     async fn commit(&self, account: &str, batch: &Batch) -> Result<bool, StoreError>;
 
-    /// What errors call the store, such as the path of its file.
+    /// The name of the store in error messages, such as the path of its file.
     fn name(&self) -> String {
         "the store".to_owned()
     }

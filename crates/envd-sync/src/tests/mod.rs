@@ -1,10 +1,10 @@
-//! What the tests share: tables of scenarios, replies without a network, all that an error shows.
+//! Shared by the tests: tables of scenarios, replies without a network, and the complete text of an error.
 
 pub(crate) mod replies;
 
 pub(crate) use equipment::script;
 
-/// An error with all that is below it.
+/// The text of an error and of all its sources.
 pub(crate) fn shown(error: &dyn std::error::Error) -> String {
     let below = error.source().map_or(String::new(), shown);
     format!("{error} {error:?} {below}")

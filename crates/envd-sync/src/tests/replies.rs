@@ -1,4 +1,4 @@
-//! Replies of a service in the same process.
+//! A service in the same process, and its replies.
 
 use serde_json::{Value, json};
 
@@ -6,14 +6,14 @@ use envd_sdk::fake::{InProcess, InProcessReply, NoReply};
 use envd_sdk::{Client, ClientBuilder};
 use envd_sdk::{HttpOptions, RetryPolicy};
 
-/// A client whose requests are answered by this service.
+/// A client whose requests go to this service.
 pub(crate) fn client_of(service: InProcess) -> ClientBuilder {
     Client::builder("http://127.0.0.1:9/")
         .http(HttpOptions::default().in_process(service))
         .retry(RetryPolicy::none())
 }
 
-/// Answers each request from its bearer token and body; `None`: the connection is lost. Other programs go on before and after.
+/// Answers each request from its bearer token and body; `None`: the connection is lost. Other tasks run before and after.
 pub(crate) fn service(
     answer: impl Fn(&str, &Value) -> Option<InProcessReply> + Clone + Send + Sync + 'static,
 ) -> InProcess {
@@ -34,7 +34,7 @@ pub(crate) fn json_reply(status: u16, body: &Value) -> InProcessReply {
     InProcessReply::status(status).json(body)
 }
 
-/// An error with this code and message in place of a field.
+/// A reply with this error instead of a field.
 pub(crate) fn error_reply(field: &str, code: &str, message: &str) -> InProcessReply {
     let data =
         json!({"Code": code, "Message": message, "Description": null, "OutcomeStatus": "ERROR"});
@@ -42,7 +42,7 @@ pub(crate) fn error_reply(field: &str, code: &str, message: &str) -> InProcessRe
     json_reply(200, &json!({"data": {field: null}, "errors": [error]}))
 }
 
-/// As specification 7.2 shows it.
+/// The reply "not found" as in specification 7.2.
 pub(crate) fn not_found(field: &str) -> InProcessReply {
     error_reply(field, "", "Internal server error")
 }

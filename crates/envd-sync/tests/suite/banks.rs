@@ -1,4 +1,4 @@
-//! Question lists over HTTP: what a refresh requests and keeps, and a declaration that is filled in without reception.
+//! Question lists over HTTP: the requests and stored lists of a refresh, and a declaration that is filled in without reception.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ fn account(fake: &Fake) -> Account {
     client.account(fake.account_id())
 }
 
-/// The sample's questions with another text of question 17.
+/// The questions of the sample with another text for question 17.
 fn reworded(text: &str) -> Value {
     let fixture = include_str!("../../../../tests/fixtures/questions.json");
     let mut reply: Value = serde_json::from_str(fixture).unwrap();
@@ -143,7 +143,7 @@ fn on(day: &str) -> Context {
     Context::on(Day::parse(day).unwrap())
 }
 
-/// Answers whatever is open.
+/// Answers all open questions.
 fn fill_in(form: &mut envd_sdk::validate::Form) {
     while let Some(item) = form.next() {
         let choice = item.choices.first().map(|choice| choice.value.clone());
@@ -161,7 +161,7 @@ fn fill_in(form: &mut envd_sdk::validate::Form) {
     }
 }
 
-/// Fills in a declaration without reception, closes the program, and goes on the next day, when the form has been replaced.
+/// Fills in a declaration without reception, closes the program, and continues the next day, when the form has been replaced.
 async fn story(fake: &Fake, open: impl Fn() -> Arc<dyn SyncStore>) {
     let banks = Banks::new(&account(fake), open());
     let bank = banks.refresh().await.unwrap().bank;
@@ -218,7 +218,7 @@ async fn story(fake: &Fake, open: impl Fn() -> Arc<dyn SyncStore>) {
     let input = form.to_input().status(ConsignmentStatus::Draft);
     let account = account(fake);
     let saved = account.save_consignment(input).await.unwrap();
-    let id = saved.value.id.unwrap();
+    let id = saved.id().unwrap();
     let record = account.consignment(id).await.unwrap();
     assert_eq!(record.value.forms[0].form_type, Some(FormType::Lpag3));
     banks.remove_draft(&draft).await.unwrap();

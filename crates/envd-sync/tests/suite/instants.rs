@@ -1,4 +1,4 @@
-//! An instant that cannot be read is an error where it is given, and nothing is removed, written or sent for it.
+//! An invalid instant is an error of the call that takes it, and nothing is removed, written or sent.
 
 use envd_sdk::ErrorKind;
 use envd_sdk::fake::Fake;

@@ -1,4 +1,4 @@
-//! `Debug` of the public types shows nothing that users entered. `tests/rooms/shown.txt` lists all of them.
+//! `Debug` of the public types shows no user data. `tests/rooms/shown.txt` lists all of them.
 
 use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
 use envd_sdk::validate::Context;

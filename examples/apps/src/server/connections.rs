@@ -18,7 +18,8 @@ pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
 /// Serves until `stop` completes, then finishes the open requests. `axum::serve` has no time limits.
 pub(crate) async fn serve(listener: TcpListener, app: Router, stop: impl Future<Output = ()>) {
     let (running, stopping) = watch::channel(());
-    let (mut connections, mut stop) = (JoinSet::new(), pin!(stop));
+    let mut connections = JoinSet::new();
+    let mut stop = pin!(stop);
     loop {
         tokio::select! {
             accepted = listener.accept() => match accepted {

@@ -122,9 +122,11 @@ fn a_workbook_is_read() {
     let folder = Folder::new();
     let file = folder.path("list.xlsx");
     let headings = ["Day", "Property Identification Code", "Head", "Name"].map(text);
-    let (pic, name) = (text("qazz7777 "), text("Müller & Söhne"));
+    let pic = text("qazz7777 ");
+    let name = text("Müller & Söhne");
     let first = [day(46_346), pic, number(12.0), name];
-    let (code, half) = (number(12_300_000_000.0), number(0.5));
+    let code = number(12_300_000_000.0);
+    let half = number(0.5);
     let second = [day(46_346), code, half, time(0.25)];
     let total = [text("Total"), "<c/>".to_owned(), number(12.5)];
     let title = [text("Sale <1>")];
@@ -317,7 +319,8 @@ fn a_workbook_that_unpacks_to_gigabytes_is_refused_in_little_memory() {
     let file = folder.path("list.xlsx");
     let pics: &[String] = &["PIC", "QAZZ7777"].map(text);
     let shared = "<c t=\"s\"><v>0</v></c>".to_owned();
-    let (long, shared) = ("x".repeat(1_000_000), vec![shared; 1_000]);
+    let long = "x".repeat(1_000_000);
+    let shared = vec![shared; 1_000];
     let strings = format!("<sst><si><t>{long}</t></si></sst>");
     let letter = |number: u32| char::from(b'A' + u8::try_from(number % 26).unwrap());
     let diagonal = |number: u32| {
@@ -368,7 +371,8 @@ fn a_workbook_that_unpacks_to_gigabytes_is_refused_in_little_memory() {
         };
         let body = parts.iter().find(|(name, _)| *name == row[2]);
         let part = body.map(|(_, body)| (row[1], *body));
-        let (said, refusal) = (row[3].parse::<u32>().ok(), row[4]);
+        let said = row[3].parse::<u32>().ok();
+        let refusal = row[4];
         let rows: Vec<&[String]> = cells.chunks(1).collect();
         write_with(&file, &[("Sale", &rows), ("Pics", &[pics])], part);
         if let (Some(said), Some((_, body))) = (said, part) {
@@ -427,7 +431,8 @@ async fn neither_the_register_nor_the_list_controls_the_terminal_or_a_spreadshee
         "=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1",
     ];
     let names = [&formulas[..], &["a=1", HOSTILE]].concat();
-    let (mut world, mut list) = (World::sample(), String::new());
+    let mut world = World::sample();
+    let mut list = String::new();
     for (number, text) in (0..).zip(&names) {
         let pic = format!("QAZZ000{number}");
         list.extend([pic.as_str(), "\n"]);
@@ -541,7 +546,8 @@ mod interrupted {
 
     #[tokio::test]
     async fn ctrl_c_leaves_complete_rows_and_prints_their_number() {
-        let (fake, folder) = (stuck().await, Folder::new());
+        let fake = stuck().await;
+        let folder = Folder::new();
         let list = folder.write("list.csv", "QAZZ7777\nQBZZ2222\nQCZZ8888\n");
         let program = write_out(&folder, &list).at(&fake);
         let (rest, ended) = interrupt(program, Signal::INT);
@@ -553,7 +559,8 @@ mod interrupted {
     /// Failed rows of an earlier run: its file stays unchanged until the new run has reached all of its rows.
     #[tokio::test]
     async fn an_interruption_of_the_second_run_loses_no_answer_of_the_first() {
-        let (fake, folder) = (stuck().await, Folder::new());
+        let fake = stuck().await;
+        let folder = Folder::new();
         let list = folder.write("list.csv", "QAZZ7777\nQBZZ2222\nQCZZ8888\n");
         let resume = || write_out(&folder, &list).arg("--resume").at(&fake);
         let failed = concat!(r#""QBZZ2222","","","","failed: no reply""#, "\n");

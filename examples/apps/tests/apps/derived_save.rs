@@ -18,7 +18,8 @@ async fn what_a_derived_save_does_not_name_stays() {
     let fake = Fake::start().await;
     let client = fake.client().build().unwrap();
     let account = client.account(fake.account_id());
-    let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    let origin = PartyInput::new("QAZZ7777");
+    let destination = PartyInput::new("QDZZ3333");
     let input = ConsignmentInput::new([FormType::Lpac1], origin, destination)
         .owner(PartyInput::new("QAZZ7777"))
         .movement("2026-11-24", "05:15");

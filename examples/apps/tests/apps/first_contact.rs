@@ -56,7 +56,8 @@ async fn work(
         replica.sync().await?;
     }
     let outbox = Outbox::new(&replica);
-    let (from, to) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    let from = PartyInput::new("QAZZ7777");
+    let to = PartyInput::new("QDZZ3333");
     let input = ConsignmentInput::new([FormType::Lpac1], from, to);
     let written = outbox
         .save(input.clone().movement("2099-01-15", "03:07"))
@@ -114,7 +115,8 @@ fn texts(name: &str, value: &Value, found: &mut Vec<String>) {
 async fn contact(name: &str, profile: &ServiceProfile) {
     let fake = Fake::builder().profile(profile).start().await.unwrap();
     let folder = Folder::new();
-    let (file, record) = (folder.path("envd.json"), folder.path("record"));
+    let file = folder.path("envd.json");
+    let record = folder.path("record");
     let ask = || {
         let program = app("first_contact").at(&fake).arg("--profile").arg(&file);
         let program = program.arg("--record").arg(&record);
@@ -143,7 +145,8 @@ async fn contact(name: &str, profile: &ServiceProfile) {
     let client = Client::builder(kept.graphql_url()).profile(&learned);
     let token = StaticToken::new("token").unwrap();
     let client = client.token_source(token).build().unwrap();
-    let (user, account) = (client.user_details().await.unwrap(), client.account("any"));
+    let user = client.user_details().await.unwrap();
+    let account = client.account("any");
     assert!(user.value.accounts.len() > 1, "{name}");
     let page = account
         .consignments_page(&ConsignmentFilter::default(), None)

@@ -12,9 +12,8 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use envd_postgres::PostgresPool;
 use envd_postgres::PostgresSync;
-use envd_postgres::deadpool_postgres::Pool;
-use envd_postgres::loopback_pool;
 use envd_sdk::fake::{Fake, Fault, Received, UserRecord, World};
 use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
 use envd_sdk::profile::{RecordNames, ServiceProfile, Sourced};
@@ -36,7 +35,7 @@ static SERVER: Mutex<()> = Mutex::const_new(());
 /// The environment of a test, except for the hosts.
 struct Yard {
     database: String,
-    pool: Pool,
+    pool: PostgresPool,
     schema: String,
     fake: Fake,
     profile: PathBuf,
@@ -65,7 +64,7 @@ impl Yard {
             .world(World::empty().user(user));
         let fake = fake.latency(Duration::from_millis(250)).start();
         let fake = fake.await.unwrap();
-        let pool = loopback_pool(&database, 4).unwrap();
+        let pool = PostgresPool::from_url(&database, 4).unwrap();
         let copies = PostgresSync::builder(pool.clone()).schema(&*schema);
         let client = fake.client().profile(&profile).build().unwrap();
         let copies = copies.build().unwrap();
@@ -214,7 +213,7 @@ impl Yard {
         eprintln!("the test ends the sessions and does not restart the server");
         let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
             WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'";
-        let database = self.pool.get().await.unwrap();
+        let database = self.pool.pool().get().await.unwrap();
         database.batch_execute(end).await.unwrap();
     }
 
@@ -222,7 +221,7 @@ impl Yard {
     async fn end(self) {
         let schema = &self.schema;
         let dropped = format!("DROP SCHEMA {schema}, {schema}_jobs CASCADE");
-        let database = self.pool.get().await.unwrap();
+        let database = self.pool.pool().get().await.unwrap();
         database.batch_execute(&dropped).await.unwrap();
     }
 }
@@ -277,7 +276,8 @@ fn time_of(number: usize) -> String {
 }
 
 fn input(number: usize) -> ConsignmentInput {
-    let (from, to) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    let from = PartyInput::new("QAZZ7777");
+    let to = PartyInput::new("QDZZ3333");
     let input = ConsignmentInput::new([FormType::Lpac1], from, to);
     input.movement("2099-01-15", time_of(number))
 }
@@ -369,7 +369,7 @@ async fn what_is_written_is_said_whatever_becomes_of_the_wake() {
     let _server = SERVER.lock().await;
     let yard = Yard::start(1).await;
     let jobs = format!("{}_jobs", yard.schema);
-    let database = yard.pool.get().await.unwrap();
+    let database = yard.pool.pool().get().await.unwrap();
     let hide = format!("ALTER SCHEMA {jobs} RENAME TO {jobs}_away");
     database.batch_execute(&hide).await.unwrap();
     let file = yard

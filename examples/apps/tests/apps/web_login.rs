@@ -158,8 +158,10 @@ fn a_user_sees_accounts_and_latest_consignments() {
 #[test]
 fn a_forged_callback_does_not_use_up_the_login() {
     let server = start();
-    let (mut browser, mut other) = (Browser::of(&server), Browser::of(&server));
-    let (callback, others) = (browser.begin(), other.begin());
+    let mut browser = Browser::of(&server);
+    let mut other = Browser::of(&server);
+    let callback = browser.begin();
+    let others = other.begin();
     let state = callback.query_pairs().find(|(name, _)| name == "state");
     let state = state.unwrap().1.into_owned();
     let forged = "|code=c|code=c&state=another|error=access_denied|error=access_denied&state=%00|code=c&state=another&state=STATE|code=c&state=STATEx";
@@ -185,7 +187,8 @@ fn a_forged_callback_does_not_use_up_the_login() {
 #[test]
 fn a_second_login_ends_the_first_session_of_the_browser() {
     let server = start();
-    let (mut browser, mut other) = (Browser::of(&server), Browser::of(&server));
+    let mut browser = Browser::of(&server);
+    let mut other = Browser::of(&server);
     browser.log_in();
     other.log_in();
     let mut first = Browser::of(&server);

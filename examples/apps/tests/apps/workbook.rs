@@ -62,7 +62,8 @@ pub(crate) fn write_with(
             "<Relationships xmlns=\"{package}\"><Relationship Id=\"r1\" Type=\"{office}/officeDocument\" Target=\"xl/workbook.xml\"/></Relationships>"
         ),
     );
-    let (mut names, mut links) = (Vec::new(), Vec::new());
+    let mut names = Vec::new();
+    let mut links = Vec::new();
     for (number, (name, rows)) in (1..).zip(sheets) {
         names.push(format!(
             "<sheet name=\"{name}\" sheetId=\"{number}\" r:id=\"r{number}\"/>"
@@ -82,7 +83,8 @@ pub(crate) fn write_with(
     links.push(format!(
         "<Relationship Id=\"s\" Type=\"{office}/styles\" Target=\"styles.xml\"/>"
     ));
-    let (names, links) = (names.concat(), links.concat());
+    let names = names.concat();
+    let links = links.concat();
     part(
         "xl/workbook.xml",
         &format!(

@@ -155,6 +155,7 @@ pub(crate) fn before_report(
 ) {
     match planted {
         "WatchedRowsSilence" if !is_alone => seen.clear(),
+        "ReportsTheFirstAlone" => seen.truncate(1),
         "ReportsTheOnlyRecord" => *is_there = true,
         "ReportsRecordsOfRows" => seen.iter_mut().for_each(|seen| seen.owner = None),
         _ => {}
@@ -273,6 +274,30 @@ pub(crate) fn after_apply(
         }
         ("LimitStays", _) if intent.is_some() && row.not_after.is_none() => {
             row.not_after.clone_from(&before.not_after);
+        }
+        ("TwinBehindEdit", _) if row.is_creation_in_doubt() => {
+            if let Some(lost) = &row.lost {
+                row.known = lost.listed.clone();
+            }
+        }
+        ("AnswerKeepsClock", _) if before.state != row.state && before.doubt.sends > 0 => {
+            let is_answer = matches!(event, RowEvent::Decided(_) | RowEvent::Wished { .. });
+            if is_answer && matches!(before.state, RowState::Asked(Question::Late(..))) {
+                row.doubt.unanswered = before.doubt.unanswered;
+            }
+        }
+        ("ConfirmsAdopted", RowEvent::Applied { request, .. })
+            if before.adopt.is_some() && row.first.is_none() && row.wish.is_met_by(request) =>
+        {
+            row.state = RowState::Confirmed;
+        }
+        ("TwinEndsWatch", RowEvent::Told(_)) => row.lost = None,
+        ("WithdrawOutlivesSubmit", _) => {
+            if let (Wish::Withdraw(_), Some(Intent::Submit(_)), Wish::Submit(text)) =
+                (&before.wish, intent, &row.wish)
+            {
+                row.wish = Wish::Withdraw(text.clone());
+            }
         }
         ("WithdrawIsSave", _) => {
             if let Wish::Withdraw(text) = &row.wish {

@@ -1,4 +1,4 @@
-//! Drafts: written over what was read alone, and never without their list.
+//! Drafts: written only over the version that was read, and never without their list.
 
 use envd_sdk::ErrorKind;
 use std::error::Error as _;
@@ -15,14 +15,14 @@ fn reason(error: &Error) -> Option<DraftError> {
     error.source()?.downcast_ref().copied()
 }
 
-/// A form with the latest list, with one answer.
+/// A form with the latest list and one answer.
 async fn form(banks: &Banks) -> Form {
     let bank = banks.receive(&cattle(|_| ())).await.bank;
     let input = input(FormType::Lpac1).answer(answer("3", Some(0), "24"));
     bank.questionnaire().form(&input, &on(TODAY))
 }
 
-/// Rows and skipped questions are kept as well, and the report is the one of that day.
+/// Rows and skipped questions are kept as well, and the report is that of the day.
 #[tokio::test]
 async fn a_form_is_opened_with_its_rows_and_skipped_questions() {
     let (banks, _) = banks(MemorySync::new());
@@ -72,7 +72,7 @@ async fn a_signed_declaration_keeps_its_list_and_its_forms() {
         let refused = opened.err();
         assert_eq!(refused.as_ref().and_then(reason), expected, "{input:?}");
 
-        // Nor is a form that somebody has moved otherwise.
+        // The same holds for a form that was moved in another way.
         let mut others = form.clone();
         others.field("forms", ["EUC1"]).unwrap();
         let moved = newer.questionnaire().adopt(&form, input.clone());
@@ -95,7 +95,7 @@ async fn names_and_lists_that_cannot_be_are_refused() {
         assert!(refused.unwrap_err().kind() == ErrorKind::Config);
         assert!(ours.draft(name).await.unwrap_err().kind() == ErrorKind::Config);
     }
-    // One name is the beginning of the other.
+    // One name is a prefix of another.
     for name in ["pat", "p", "p/q"] {
         ours.create_draft(name, &form.save()).await.unwrap();
     }

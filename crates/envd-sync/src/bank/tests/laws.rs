@@ -1,4 +1,4 @@
-//! What must hold for every draft and every two lists.
+//! Invariants of moved forms, for random drafts and pairs of lists.
 
 use proptest::prelude::{Strategy, prop, prop_assert, prop_assert_eq, proptest};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use envd_sdk::model::{AnswerInput, FormType};
 use envd_sdk::validate::{Change, Explanation, ItemRow, Questionnaire};
 use equipment::seeded::cases;
 
-/// Few ids and values, so that questions, triggers and answers meet, and ids stand for several questions.
+/// Uses few ids and values, so that questions, triggers and answers meet, and several questions share an id.
 fn questions() -> impl Strategy<Value = Value> {
     let kinds = prop::sample::select(vec![
         "REPEATABLE",
@@ -77,12 +77,12 @@ proptest! {
         let mut input = super::sample::input(FormType::Lpag2);
         input.answers = answers.clone().into();
         let mut form = before.form(&input, &context);
-        // A row of whatever section there is, and a question that is left open.
+        // Add a row to a section, if there is one, and leave a question open.
         let _ = form.add_row(row.to_string().as_str());
         let _ = form.skip("3");
         let moved = MovedForm::new(before, &form, after);
 
-        // Only what the newer list does not know, and the older one does, leaves the draft.
+        // Only answers that the older list knows and the newer one does not leave the draft.
         let saved = moved.form.save();
         let (draft, explain) = (saved.input(), |answer: &AnswerInput, list: &Questionnaire, input| {
             let id = answer.question_id.value().unwrap().as_str();
@@ -94,7 +94,7 @@ proptest! {
         let kept: Vec<AnswerInput> = answers.iter().filter(is_kept).cloned().collect();
         prop_assert_eq!(draft.answers(), &kept);
 
-        // An answer that was asked for is asked for, or told.
+        // An answer to a question that applied still applies, or is reported as dropped.
         let mut dropped = moved.dropped.iter();
         for answer in answers.iter().filter(|answer| explain(answer, before, &input) == Explanation::Applies) {
             let is = explain(answer, after, draft);
@@ -104,7 +104,7 @@ proptest! {
             }
         }
         prop_assert!(dropped.next().is_none());
-        // One that was not asked for and is now stands at a question that appears.
+        // An answer that applies only now belongs to a question that is reported as appeared.
         for answer in &kept {
             let is_new = explain(answer, before, &input) != Explanation::Applies;
             if is_new && explain(answer, after, draft) == Explanation::Applies {
@@ -113,7 +113,7 @@ proptest! {
             }
         }
 
-        // A row of a section that both have is there in both.
+        // If both lists have a section, its rows are in both.
         let (shown, shown_after) = (form.items(), moved.form.items());
         for section in &shown {
             let mut same = shown_after.iter().filter(|other| other.question == section.question && other.kind == section.kind);
@@ -123,7 +123,7 @@ proptest! {
         }
         prop_assert_eq!(draft.forms == [FormType::Lpag3], is_closed);
 
-        // To where it is already, nothing happens.
+        // Moving again to the same list changes nothing.
         let again = MovedForm::new(after, &moved.form, after);
         prop_assert_eq!(again.form.save(), saved);
         prop_assert!(again.dropped.is_empty() && again.reworded.is_empty() && again.change == Change::default());

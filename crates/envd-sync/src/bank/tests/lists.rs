@@ -1,4 +1,4 @@
-//! What is kept of a list.
+//! The stored data of lists.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a form that is opened with another list tells, by pairs of lists and answers.
+//! The differences reported for a form that is opened with another list, for pairs of lists and answers.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ fn moved(before: &Bank, input: &ConsignmentInput, after: &Bank, day: &str) -> Mo
     let moved = MovedForm::new(before, &before.form(input, &context), after.questionnaire());
     let saved = moved.form.save();
     assert_eq!(saved.content_hash(), after.content_hash());
-    // Only what the newer list does not know leaves the draft.
+    // Only answers unknown to the newer list leave the draft.
     let mut gone = moved.dropped.iter();
     let is_gone = |given: &&AnswerInput| {
         !gone
@@ -26,7 +26,7 @@ fn moved(before: &Bank, input: &ConsignmentInput, after: &Bank, day: &str) -> Mo
     moved
 }
 
-/// What is told: dropped answers `-`, questions to be read again `~`, questions that appear `+`, findings `!`.
+/// The reported differences: dropped answers `-`, questions to be reviewed `~`, questions that appear `+`, findings `!`.
 fn told(moved: &MovedForm) -> String {
     let dropped = moved
         .dropped
@@ -52,7 +52,7 @@ fn answers(text: &str) -> Vec<AnswerInput> {
     answers.collect()
 }
 
-/// Sets, adds (`/-`) or removes what is at each pointer: `/0/text = "Bought?" & /1 =`.
+/// Sets, adds (`/-`) or removes the value at each pointer: `/0/text = "Bought?" & /1 =`.
 fn edit(list: &mut Value, edits: &str) {
     for edit in edits.split(" & ").filter(|edit| !edit.is_empty()) {
         let (path, value) = edit.split_once('=').unwrap();
@@ -111,7 +111,7 @@ fn a_closed_form_is_replaced_once_and_wherever_it_stands() {
     for (forms, expected) in [
         ("LPAG2 HSG0 LPAG2", "LPAG3 HSG0"),
         ("LPAG2 LPAG3 HSG0", "LPAG3 HSG0"),
-        // The server stops at a form that it does not know, and judges no other.
+        // The server stops at a form that it does not know, and checks no other.
         ("LPAG2 XYZ", "LPAG3 XYZ"),
         ("LPAC1 LPAC1", "LPAC1 LPAC1"),
     ] {

@@ -1,4 +1,4 @@
-//! Lists of questions, drafts, and a handle that has no service.
+//! Sample lists and drafts, and a handle without a service.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -37,7 +37,7 @@ pub(super) fn bank(questions: &Value) -> Bank {
 
 pub(super) const ACCOUNT: &str = "envd-100201";
 
-/// A handle with a clock that stands still, and with a service that cannot be reached.
+/// A handle with a manual clock and an unreachable service.
 pub(super) fn banks(store: impl SyncStore) -> (Banks, Clock) {
     let clock = Clock::manual(now());
     (banks_at(store, clock.clone()), clock)
@@ -51,7 +51,7 @@ pub(super) fn banks_at(store: impl SyncStore, clock: Clock) -> Banks {
 }
 
 impl Banks {
-    /// As a refresh does with the reply to its request.
+    /// Handles a list as a refresh handles the reply to its request.
     pub(super) async fn receive(&self, questions: &Value) -> BankRefresh {
         let base = self.load().await.unwrap();
         let (list, json) = received(questions);
@@ -78,7 +78,7 @@ pub(super) fn answer(id: &str, row: Option<i64>, value: &str) -> AnswerInput {
     row.map_or(answer.clone(), |row| answer.row(row))
 }
 
-/// Question 17, with other texts by a change.
+/// Question 17, with `change` applied to the list.
 pub(super) fn cattle(change: impl FnOnce(&mut Value)) -> Value {
     let mut questions = json!([
         {"id": "17", "order": 1, "forms": ["LPAC1"], "type": "SINGLE_CHOICE", "text": "Bred here?", "help": "By the owner.",
@@ -95,7 +95,7 @@ pub(super) fn cattle(change: impl FnOnce(&mut Value)) -> Value {
     questions
 }
 
-/// A list with the same questions and another content.
+/// A list with the same questions and different content.
 pub(super) fn newer() -> Value {
     cattle(|list| list[0]["tip"] = json!("t"))
 }

@@ -1,7 +1,7 @@
-//! The steps of the scenarios of lists and drafts, of one program beside others over the same store.
+//! The steps of the scenarios of lists and drafts: one program, and others that use the same store.
 //!
-//! A list is `cattle`, `newer` or the number by which its first question is ordered. A draft is `read` by its name and is known by a
-//! word from then on, so that one can be written over what was read earlier.
+//! A list is `cattle`, `newer`, or a number: the `order` of its first question. A draft is `read` by its name and then known by the
+//! word after `as`, so that a step can write it over an earlier reading.
 
 use std::collections::HashMap;
 
@@ -32,11 +32,11 @@ struct Play {
     store: FaultyStore,
     clock: Clock,
     banks: Banks,
-    /// The lists as they were before a request.
+    /// The index that was read before a request.
     base: Option<VersionedDocument<Index>>,
     received: Option<BankRefresh>,
     form: Option<Form>,
-    /// By the words after `as`.
+    /// The drafts, by the words after `as`.
     drafts: HashMap<String, LocalDraft>,
     opened: Option<SavedForm>,
     removed: Vec<ContentHash>,
@@ -68,7 +68,7 @@ impl Play {
         self.form.as_ref().unwrap().save()
     }
 
-    /// The word for a draft, of which the expected one is the first.
+    /// The word for the draft that matches; `expected` if that one matches, too.
     fn known(&self, expected: &str, is_one: impl Fn(&LocalDraft) -> bool) -> String {
         let first = self.drafts.get_key_value(expected);
         let mut all = first.into_iter().chain(&self.drafts);
@@ -84,7 +84,7 @@ impl Play {
         assert!(self.store.commit(ACCOUNT, &batch).await.unwrap());
     }
 
-    /// What another program does before the next commit of this one.
+    /// Lets another program act before the next commit of this one.
     fn before_commit(&self, words: &[&str]) {
         let theirs = banks_at(self.store.clone(), self.clock.clone());
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();

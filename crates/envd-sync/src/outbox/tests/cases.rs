@@ -206,6 +206,10 @@ pub(crate) fn row(words: &str) -> Row {
                 left: 1,
                 watched_until: None,
             });
+            if let Some(lost) = row.lost.as_mut().filter(|_| has("sent-before")) {
+                lost.texts = vec![Text::new(&text("08:00"))];
+                lost.listed.last = 11;
+            }
             if let Some(lost) = row.lost.as_mut().filter(|_| has("known-gap")) {
                 lost.listed.gaps.insert("after c1".to_owned());
             }
@@ -327,7 +331,7 @@ fn read_list(word: &str, row: &Row) -> Read {
     let mut others = Vec::new();
     let record = &mut ours.record;
     match word {
-        "ours" => {}
+        "ours" | "ours-before" => {}
         "none" => return Read::Listed(listing, others),
         "gap" => {
             listing.gaps.insert("after c1".to_owned());
@@ -349,7 +353,7 @@ fn read_list(word: &str, row: &Row) -> Read {
         }
         "ours+" => record.fields["consignee"] = json!({"name": "Pat"}),
         "ours-submitted" => record.fields["status"] = json!("SUBMITTED"),
-        "part" => record.fields["movementTime"] = json!("04:00"),
+        "part" | "part-before" => record.fields["movementTime"] = json!("04:00"),
         "unrelated" => record.fields["movementDate"] = json!("2027-07-01"),
         "another" => record.created_by = Some("pat".to_owned()),
         "older" => record.updated_at = "4".to_owned(),

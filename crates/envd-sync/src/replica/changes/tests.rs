@@ -1,4 +1,4 @@
-//! What changes are, and what a feed refuses; the scenarios and schedules of the replica have what it tells.
+//! Changes and their stored form, and the errors of a feed. The scenarios and schedules of the replica test what a feed delivers.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use envd_sdk::ErrorKind;
 use envd_sdk::model::ConsignmentStatus;
 
 impl Changes {
-    /// Reads so many rows at once, so that a snapshot is read in parts.
+    /// Sets the number of rows per read, so that tests read a snapshot in parts.
     pub(crate) fn in_chunks(mut self, chunk: usize) -> Self {
         self.chunk = chunk;
         self

@@ -116,7 +116,7 @@ async fn a_position_survives_records_that_come_and_go() {
             .page_size(2);
         let first = query.list().await.unwrap();
         let (before, next) = (&first.records, first.next.unwrap());
-        // The last record of the page goes, and others come on both sides.
+        // Remove the last record of the page, and add a record on either side of it.
         let removed = before[1].id().unwrap();
         let batch = Batch {
             removed: vec![removed.into()],

@@ -1,4 +1,4 @@
-//! The records of a service and how lists show them, with everything that the live one may do.
+//! The records of a test service and its lists, with every behaviour that the live list may have.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -51,9 +51,9 @@ pub(super) struct Listing {
     pub(super) compared: Compared,
     pub(super) order: ListOrder,
     pub(super) total: Total,
-    /// Cursors are positions; otherwise the next page starts after a record, wherever it is then.
+    /// Cursors are offsets; otherwise a cursor names a record, and the next page starts after it.
     pub(super) by_position: bool,
-    /// Lists show a change after so many further lists.
+    /// Lists show a change only after this many further lists.
     pub(super) lag: usize,
     views: VecDeque<Vec<ListedRecord>>,
 }
@@ -89,7 +89,7 @@ impl Default for Listing {
 }
 
 impl Listing {
-    /// The record, made now if it is not there.
+    /// The record with this id, created if it does not exist.
     pub(super) fn record(&mut self, id: &str, movement: &str) -> &mut ListedRecord {
         let now = self.now;
         let new = || ListedRecord {
@@ -102,7 +102,7 @@ impl Listing {
         self.records.entry(id.to_owned()).or_insert_with(new)
     }
 
-    /// A page, or `None` for a cursor that is refused.
+    /// A page, or `None` for a refused cursor.
     pub(super) fn page(&mut self, variables: &Value) -> Option<ListedValues> {
         let now = self.sorted();
         self.views.push_back(now);
@@ -187,7 +187,7 @@ impl ListedRecord {
     }
 }
 
-/// The errors of a cursor that is refused.
+/// The reply to a refused cursor.
 pub(super) fn refused_cursor() -> Value {
     json!({"errors": [{"message": "the cursor is not valid"}]})
 }

@@ -1,4 +1,4 @@
-//! Syncs against a small service whose list can do everything that the live one may do.
+//! Syncs against a small service whose list can behave in every way that the live one may.
 
 mod listing;
 mod running;

@@ -1,4 +1,4 @@
-//! The loop: when it syncs again.
+//! The times at which the loop syncs again.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -52,7 +52,7 @@ impl Running {
         within("a loop that is stopped", self.task).await.unwrap();
     }
 
-    /// The next event, and the seconds until the next sync, which then begins.
+    /// Returns the next event and the seconds until the next sync, and advances the clock to that sync.
     async fn next(&mut self) -> (SyncEvent, u64) {
         let event = self.event().await;
         let (SyncEvent::Synced { next_at, .. }
@@ -60,7 +60,7 @@ impl Running {
         | SyncEvent::LoginNeeded { next_at, .. }) = &event;
         let now = self.clock.now();
         let wait = next_at.to_time().unwrap().duration_since(now).unwrap();
-        // The loop waits on the clock after the event.
+        // The loop starts to wait after the event.
         let sleeps = async {
             while self.clock.sleepers() == 0 {
                 tokio::task::yield_now().await;
@@ -126,7 +126,7 @@ async fn failures_wait_longer_each_time_and_as_long_as_the_service_says() {
         event = running.next().await;
     }
     assert!((240..=360).contains(&event.1));
-    // The next failure is a first one.
+    // The next failure counts as the first again.
     site.lock().lists = Some((500, ""));
     while matches!(event.0, SyncEvent::Synced { .. }) {
         event = running.next().await;

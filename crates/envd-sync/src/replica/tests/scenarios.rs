@@ -1,4 +1,4 @@
-//! The steps of the scenarios of a copy: what somebody does on the website, what programs do, and what is seen of it.
+//! The steps of the scenarios of a copy: edits on the website, actions of programs, and the checks of the result.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -49,23 +49,23 @@ async fn consumers_and_other_programs_see_what_the_table_says() {
     play::<Play>(include_str!("others.txt")).await;
 }
 
-/// A service with its copy, and what the last step reported.
+/// A service with its copy, and the report of the last step.
 struct Play {
     site: Site,
     memory: MemorySync,
     store: FaultyStore,
     replica: Replica,
-    /// By name, such as `yard/2` for the second one of the consumer `yard`: a feed, and what it has told.
+    /// The feeds by name, each with its delivered changes; `yard/2` is the second feed of the consumer `yard`.
     feeds: HashMap<String, (Changes, Vec<Change>)>,
-    /// How many rows a new feed reads at once.
+    /// The rows per read of a new feed.
     chunk: usize,
     progress: Arc<Mutex<Vec<String>>>,
     report: Value,
-    /// What the report or the error says.
+    /// The text of the report or the error.
     text: String,
     told: Option<Vec<String>>,
     requests: Vec<(String, String, String)>,
-    /// How many commits and reads of the store there were before this step.
+    /// The numbers of commits and reads of the store before this step.
     before: [usize; 2],
 }
 
@@ -119,7 +119,7 @@ impl Play {
         Ok(())
     }
 
-    /// A feed tells so many changes, which it leaves to be acknowledged.
+    /// Reads at most this many changes from a feed, without acknowledging them.
     async fn hear(&mut self, name: &str, most: usize) -> Result<()> {
         let consumer = name.split('/').next().unwrap();
         let new = || {
@@ -139,7 +139,7 @@ impl Play {
         Ok(())
     }
 
-    /// What happens before a commit: steps that are joined by `and`.
+    /// Schedules steps, joined by `and`, to run before a commit.
     fn before_commit(&self, nth: &str, steps: String) {
         let (records, other) = (self.site.shared(), self.site.replica(self.memory.clone()));
         let happens = async move {
@@ -264,7 +264,7 @@ impl Stage for Play {
                 }
             }
             "from" => self.requests[0].2.clone(),
-            // The service may still receive a later page, which a program requested ahead that ended.
+            // An ended program may have requested a later page ahead, which the service still receives.
             "first" => {
                 let lists = self.requests.iter().filter(|it| it.0 != "Consignment");
                 let full = lists.filter(|(_, _, from)| from.is_empty());
@@ -332,7 +332,7 @@ fn text_of(value: &Value) -> String {
     value.as_str().map_or(value.to_string(), str::to_owned)
 }
 
-/// What somebody does on the website, or the service does.
+/// An edit on the website, or a change in the behaviour of the service.
 fn edit_by(records: &mut Records, words: &[&str]) {
     match *words {
         ["save", id] => records.save(id, |_| {}),
@@ -344,7 +344,7 @@ fn edit_by(records: &mut Records, words: &[&str]) {
             records.save(id, |record| record["origin"] = json!({"pic": pic}));
         }
         ["save", id, name, value] => records.save(id, |record| record[name] = value.into()),
-        // As nobody does who is dated.
+        // An edit that leaves the date of the last change alone.
         ["alter", id, name, value] => {
             let value = if value == "null" {
                 Value::Null
@@ -366,7 +366,7 @@ fn edit_by(records: &mut Records, words: &[&str]) {
                 _ => json!({"id": 7, "heads": []}),
             };
         }
-        // As a fake that is started again.
+        // All dates earlier, as after a restart of the fake.
         ["earlier", time] => {
             for record in records.list.records.values_mut() {
                 record.updated -= u64::try_from(span(time).as_millis()).unwrap();

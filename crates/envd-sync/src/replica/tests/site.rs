@@ -1,4 +1,4 @@
-//! A service with a list of records, which shows and filters them as a test says.
+//! A service with a list of records, which shows and filters them as each test sets it.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -15,7 +15,7 @@ use envd_sdk::model::Timestamp;
 use envd_sdk::profile::{ComparedDate, Sourced};
 use envd_sdk::{Account, Client};
 
-/// What a test does between two requests: before the request with this number, from 1.
+/// An edit, and the number of the request before which it happens, from 1.
 type Edit = (usize, Box<dyn FnOnce(&mut Records) + Send>);
 
 #[derive(Default)]
@@ -23,14 +23,14 @@ pub(super) struct Records {
     pub(super) list: Listing,
     /// Cursors that the service refuses.
     pub(super) refused: Vec<String>,
-    /// The status of the answer to reads of single records, in place of the record; 404: as if it was not there.
+    /// The status of replies to reads of single records, instead of the record; 404: as if the record did not exist.
     pub(super) reads: Option<u16>,
-    /// The status of the answer to lists, and the seconds to wait before the next request.
+    /// The status of replies to lists, and the seconds in their `Retry-After`.
     pub(super) lists: Option<(u16, &'static str)>,
-    /// The errors beside the records of each page.
+    /// The errors in each page, next to its records.
     pub(super) errors: Value,
     pub(super) edits: Vec<Edit>,
-    /// Of each request the operation, the cursor or id, and `fromDate`.
+    /// The operation of each request, its cursor or id, and its `fromDate`.
     requests: Vec<(String, String, String)>,
 }
 
@@ -41,12 +41,12 @@ pub(super) struct Site {
 }
 
 impl Site {
-    /// With so many records, a minute apart, that move long before they were changed last.
+    /// A service with this many records, last changed a minute apart, and with movements long before that.
     pub(super) fn with(count: usize) -> Self {
         let records = Arc::new(Mutex::new(Records::default()));
         let answers = Arc::clone(&records);
         let service = service(move |_, body| Some(answers.lock().unwrap().answer(body)));
-        // A day apart from the clock of the service.
+        // A day before the clock of the service.
         let clock = Clock::manual(instant(START - DAY));
         let client = client_of(service).clock(clock.clone());
         let client = client.token_source(StaticToken::new("a-token").unwrap());
@@ -69,7 +69,7 @@ impl Site {
         self.records.lock().unwrap()
     }
 
-    /// Changes records before the request with this number from now on, from 1.
+    /// Schedules an edit before the request with this number, counted from now and from 1.
     pub(super) fn before_request(
         &self,
         number: usize,
@@ -84,19 +84,19 @@ impl Site {
         self.client.account(id)
     }
 
-    /// A replica with pages of 2 records, by a profile that names the last change.
+    /// A replica with 2 records a page, and a profile in which `fromDate` compares the last change.
     pub(super) fn replica(&self, store: impl SyncStore) -> Replica {
         let mut replica = Replica::new(&self.account("envd-1"), store);
         replica.compared = Sourced::seen(Some(ComparedDate::LastChange));
         replica.page_size(2).clock(self.clock.clone())
     }
 
-    /// The requests since this was called last.
+    /// The requests since the last call.
     pub(super) fn take_requests(&self) -> Vec<(String, String, String)> {
         std::mem::take(&mut self.lock().requests)
     }
 
-    /// A full walk, a change a day later, and an incremental walk.
+    /// Runs a full walk, changes a record a day later, and runs an incremental walk.
     pub(super) async fn make_incremental(&self, replica: &Replica) {
         replica.sync().await.unwrap();
         self.lock().next_day("r001", 77);
@@ -106,7 +106,7 @@ impl Site {
         self.take_requests();
     }
 
-    /// What the copy must hold.
+    /// The ids that the copy must hold.
     pub(super) fn ids(&self) -> Vec<String> {
         self.lock().list.records.keys().cloned().collect()
     }
@@ -123,7 +123,7 @@ impl Records {
         record.value["updatedAt"] = json!(Timestamp::from(instant(now)));
     }
 
-    /// Saves a record with so many head a day later.
+    /// Saves a record with this number of head, a day later.
     pub(super) fn next_day(&mut self, id: &str, heads: u32) {
         self.list.now += DAY;
         self.save(id, |record| record["heads"] = json!(heads));
@@ -188,7 +188,7 @@ pub(super) async fn copied(store: &MemorySync) -> Vec<String> {
     rows.into_iter().map(|row| row.id).collect()
 }
 
-/// All changes that a consumer has not acknowledged, each as its kind and id; they are acknowledged.
+/// Reads and acknowledges all changes of a consumer; returns the kind and id of each.
 pub(super) async fn told(replica: &Replica, consumer: &str) -> Vec<String> {
     let mut feed = replica.changes(consumer);
     let mut told = Vec::new();

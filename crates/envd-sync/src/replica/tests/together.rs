@@ -18,7 +18,7 @@ async fn one_store_keeps_accounts_apart() {
     assert_eq!(copied(&store).await.len(), 3);
     assert_eq!(told(&two, "a").await.len(), 4);
     assert_eq!(told(&one, "a").await.len(), 3);
-    // A store behind a pointer is shared as well.
+    // A store behind a pointer can be shared as well.
     let shared = Arc::new(store);
     let three = Replica::new(&site.account("envd-1"), Arc::clone(&shared));
     assert_eq!(three.sync().await.unwrap().appeared, 1);

@@ -1,4 +1,4 @@
-//! A saleyard: records arrive and change during every walk, and there are too many to keep.
+//! A saleyard: records arrive and change during every walk, and the copy cannot keep them all.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::tests::script::within;
 
 const FIVE_MINUTES: u64 = 300_000;
 
-/// Before each of the next requests a record changes, and before every third one a record arrives; ten seconds apart.
+/// Changes a record before each of the next requests, and adds one before every third, ten seconds apart.
 fn keep_busy(site: &Site, requests: usize) {
     for number in 1..=requests {
         site.before_request(number, move |site| {
@@ -65,7 +65,7 @@ async fn a_busy_account_is_read_in_full_once_a_day_and_otherwise_by_a_few_reques
             for number in 0..8 {
                 let report = sync(&site, &replica).await;
                 assert_eq!(report.mode, SyncMode::Incremental, "{case}: {report}");
-                // The first one repeats the time of the full walk.
+                // The first one repeats the time span of the full walk.
                 assert!(
                     day + number == 0 || report.requests <= 5,
                     "{case}: {report}"
@@ -73,7 +73,7 @@ async fn a_busy_account_is_read_in_full_once_a_day_and_otherwise_by_a_few_reques
             }
             site.clock.advance(Duration::from_millis(DAY));
         }
-        // What a walk passed by is there after the next full one.
+        // The next full walk finds the records that earlier walks passed by.
         replica.sync_full().await.unwrap();
         assert_eq!(copied(&store).await, site.ids(), "{case}");
         let listed = site.lock().list.records.clone();

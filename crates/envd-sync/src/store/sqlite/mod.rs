@@ -1,4 +1,4 @@
-//! A store in a file (feature `sqlite`).
+//! A store in an `SQLite` file (feature `sqlite`).
 
 mod schema;
 mod sqlite_error;

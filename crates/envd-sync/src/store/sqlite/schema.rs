@@ -8,20 +8,20 @@ use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 use super::sqlite_error::SqliteError;
 use envd_sdk::auth::{StoreError, StoreErrorKind};
 
-/// Longer than a commit of another process takes, unless that is stopped.
+/// Longer than a commit of another process takes, unless that process is stopped.
 pub(super) const BUSY: Duration = Duration::from_secs(10);
 const BUSY_PAUSE: Duration = Duration::from_millis(20);
 
-/// Tells our files from those of other programs ("eNVD").
+/// Marks files of this crate ("eNVD").
 const APPLICATION: i64 = 0x654e_5644;
 
-/// Each is applied once, in this order. Never change one that was released: add one.
+/// Each is applied once, in this order. Never change a released migration; add a new one.
 const MIGRATIONS: [&str; 1] = [include_str!("migrations/1.sql")];
 const NEWEST: i64 = 1;
 
-/// Brings the tables of a file up to date. What is not ours, or newer, stays as it is.
+/// Applies missing migrations. A file of another program or of a newer version stays unchanged.
 pub(super) fn prepare(connection: &mut Connection) -> Result<(), SqliteError> {
-    // In one transaction, or another process may create the tables between two of the looks.
+    // Read in one transaction. Otherwise another process may create the tables between two reads.
     let found = version(&*connection.transaction()?)?;
     if found == NEWEST {
         return Ok(());
@@ -38,9 +38,9 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), SqliteError> {
     Ok(transaction.commit()?)
 }
 
-/// With a write-ahead log readers and the writer do not wait for each other. The database keeps the setting.
+/// Switches to a write-ahead log, so that readers and the writer do not wait for each other. The file keeps the setting.
 fn use_wal(connection: &Connection) -> Result<(), SqliteError> {
-    // SQLite does not wait by itself for others that open the database for the first time.
+    // SQLite has no busy timeout while others open the database for the first time.
     let mut tries = BUSY.as_millis() / BUSY_PAUSE.as_millis();
     let mode: String = loop {
         match connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0)) {
@@ -60,7 +60,7 @@ fn use_wal(connection: &Connection) -> Result<(), SqliteError> {
     Err(StoreError::new(StoreErrorKind::Unsupported, message).into())
 }
 
-/// Refuses a file that another program has replaced or migrated since it was opened.
+/// Fails if another program has replaced or migrated the file since it was opened.
 pub(super) fn check(connection: &Connection) -> Result<(), SqliteError> {
     if version(connection)? == NEWEST {
         return Ok(());
@@ -69,7 +69,7 @@ pub(super) fn check(connection: &Connection) -> Result<(), SqliteError> {
     Err(StoreError::new(StoreErrorKind::Unreadable, message).into())
 }
 
-/// How many migrations were applied: 0 for an empty file.
+/// The number of applied migrations; 0 for an empty file.
 fn version(connection: &Connection) -> Result<i64, SqliteError> {
     let number = |sql: &str| -> rusqlite::Result<i64> {
         let mut statement = connection.prepare_cached(sql)?;
@@ -86,7 +86,7 @@ fn version(connection: &Connection) -> Result<i64, SqliteError> {
         ),
         _ => (
             StoreErrorKind::Unreadable,
-            "the file of the copy is a database of another program; it is left as it is",
+            "the file of the copy is a database of another program; it was not changed",
         ),
     };
     Err(StoreError::new(kind, message).into())

@@ -1,10 +1,10 @@
-//! What an error of `SQLite` means to the caller.
+//! Maps errors of `SQLite` to kinds of [`StoreError`].
 
 use rusqlite::{Error, ErrorCode, ffi};
 
 use envd_sdk::auth::{StoreError, StoreErrorKind as Kind};
 
-/// An error inside this store; a type of its own, so that no public type converts from those of `SQLite`.
+/// An error inside this store. It has its own type, so that no public type converts from an error of `rusqlite`.
 #[derive(Debug)]
 pub(super) struct SqliteError(pub(super) StoreError);
 
@@ -17,7 +17,7 @@ impl From<StoreError> for SqliteError {
 impl From<Error> for SqliteError {
     fn from(error: Error) -> Self {
         let (kind, code) = match error {
-            // The text beside the code is dropped: it can name the path, and a path the user.
+            // Drop the text next to the code: it can contain the path, and the path the name of a user.
             Error::SqliteFailure(code, _) | Error::SqlInputError { error: code, .. } => {
                 (kind(code), Some(code))
             }
@@ -57,10 +57,10 @@ fn message(kind: Kind) -> &'static str {
         Kind::Full => "no space is left for the database of the copy",
         Kind::LockTimeout => "another process writes to the database of the copy for too long",
         Kind::Unreadable => {
-            "the database of the copy is damaged, or the file is no database; it is left as it is"
+            "the database of the copy is damaged, or the file is not a database; it was not changed"
         }
         Kind::Denied => {
-            "the database of the copy, its directory, or a file beside it cannot be opened or written, or another program holds one of them"
+            "the database of the copy, its directory, or a file next to it cannot be opened or written, or another program holds one of them"
         }
         Kind::Unsupported => "the file system has no locks that the database of the copy can use",
         _ => "the database of the copy cannot be used",

@@ -1,4 +1,4 @@
-//! The store in a file.
+//! The store in an `SQLite` file: opening, permissions and transactions.
 
 use std::fmt;
 use std::path::Path;
@@ -20,33 +20,36 @@ use crate::store::SyncStore;
 use crate::store::rows::{Batch, ChangeRange, ChangeRow, Document, Query, RecordRow};
 use envd_sdk::auth::{PrivateFile, StoreError, StoreErrorKind};
 
-/// In KiB. A page of rows touches many pages of the indexes.
+/// In KiB. Writing a page of rows touches many pages of the indexes.
 const CACHE: i32 = 8_192;
-/// In pages of 4 KiB. Rows that come one after the other touch the same pages, which are then copied into the file once.
+/// In pages of 4 KiB. Consecutive writes touch the same pages; with a longer log these are copied into the file only once.
 const LOG: i32 = 4_000;
 
-/// More than the forms of statements that a program uses.
+/// More than the number of different statements that a program uses.
 const STATEMENTS: usize = 64;
 
-/// Keeps the copies of accounts in a file, which several processes of one machine may use at the same time. Clones share
-/// the connections.
+/// Keeps the copies of accounts in a file that several processes of one machine may share; clones share the connections.
 ///
-/// A commit is on the disk when it returns, as far as `fsync` holds, and is there whole or not at all after a crash. Reads do
-/// not wait for writes. Beside the file are two more while it is in use, with the endings `-wal` and `-shm`; they belong to it:
-/// copy or move the file only when no program has it open. Not for file systems behind a network.
+/// When a commit returns, it is on the disk as far as `fsync` holds, and a crash leaves it complete or absent. Reads do not wait
+/// for writes. While the file is in use, two more files exist next to it, with the endings `-wal` and `-shm`. They are part of it:
+/// copy or move the file only when no program has it open. Do not use network file systems.
 ///
-/// Only its owner may read the file (mode 600). If others may read it, a private copy replaces it; while a process has
-/// the file open, only their rights are removed. Either way there is a warning in the log. While another program, such as a virus scanner, holds a file, opening is tried
-/// again for up to a second. A file that its group or others may write is refused, as are one of another user, one with a second name (a hard link) and a symbolic link in its place; the same holds
-/// for the files beside it. So is a directory that its group or others may write, also one with the sticky bit such as `/tmp`:
-/// another user could put a `-wal` there first, and write what is sent. A group with the user's own number does not count as
-/// others. A file of another program or of a newer version of this crate is an error, and stays unchanged. A file that cannot be
-/// written is read, if its directory can be written or another process has it open.
+/// Only the owner may read the file (mode 600). If others may read it, a private copy replaces it; while a process has the file
+/// open, only the permissions are changed. In both cases a warning is logged. While another program, such as a virus scanner, holds
+/// a file, opening is retried for up to a second.
 ///
-/// A file with a damaged structure is an error when the damage is read, which may be late: [`check`](Self::check) finds it at the
-/// start. `SQLite` has no checksums of contents, so no check finds a byte that was changed inside a record. And it takes a
-/// damaged `-wal` for a log that a crash cut short: the commits from the damage on are missing without an error. Only a file system
-/// with checksums protects against both.
+/// A file that its group or others may write is refused. So is a file of another user, a file with a second name (a hard link) and
+/// a symbolic link instead of the file. The same holds for the files next to it. A directory that its group or others may write is
+/// refused as well, also one with the sticky bit such as `/tmp`: another user could place a `-wal` there in advance, and thereby
+/// change the data that is sent. A group with the same number as the user does not count as others.
+///
+/// A file of another program or of a newer version of this crate is an error, and stays unchanged. A read-only file can be read if
+/// its directory is writable or another process has the file open.
+///
+/// A damaged structure is reported only when the damaged page is read, which may be late: call [`check`](Self::check) at the start
+/// to find it. `SQLite` has no checksums of contents, so no check finds a changed byte inside a record. And it treats a damaged
+/// `-wal` like a log that was cut short by a crash: the commits after the damage are lost without an error. Only a file system with
+/// checksums protects against both.
 ///
 /// ```
 /// use envd_sync::Replica;
@@ -61,42 +64,43 @@ const STATEMENTS: usize = 64;
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// Replica::new(&account, SqliteSync::open(&file)?).sync().await?;
-/// // The next program reads it without a request.
+/// // The next program reads the copy without a request.
 /// let replica = Replica::new(&account, SqliteSync::open(&file)?);
 /// assert!(replica.consignments().count().await? > 0);
 /// # std::fs::remove_dir_all(&folder)?;
 /// # Ok(()) });
 /// ```
 ///
-/// # Beside another `SQLite`
+/// # With another `SQLite` in the program
 ///
-/// The crate brings `SQLite` along (`rusqlite`, bundled). Cargo links one package for `links = "sqlite3"`: with another version of
-/// `libsqlite3-sys` in the tree, such as that of sqlx, the build is refused. Then use the same version there, or leave out the
-/// feature `sqlite` and keep the copy in Postgres.
+/// This crate links its own `SQLite` (`rusqlite`, bundled). Cargo links only one package with `links = "sqlite3"`. If the program
+/// also depends on another version of `libsqlite3-sys`, for example through sqlx, the build is refused. Use the same version there,
+/// or leave out the feature `sqlite` and keep the copy in Postgres.
 ///
 /// # Errors
 ///
-/// Those of all methods have these predicates of [`StoreError`]: [`Full`](envd_sdk::auth::StoreErrorKind::Full),
+/// Any method can fail with these kinds of [`StoreError`]: [`Full`](envd_sdk::auth::StoreErrorKind::Full),
 /// [`Denied`](envd_sdk::auth::StoreErrorKind::Denied), [`Missing`](envd_sdk::auth::StoreErrorKind::Missing) (the directory),
 /// [`Insecure`](envd_sdk::auth::StoreErrorKind::Insecure), [`Unreadable`](envd_sdk::auth::StoreErrorKind::Unreadable),
-/// [`NewerVersion`](envd_sdk::auth::StoreErrorKind::NewerVersion), [`LockTimeout`](envd_sdk::auth::StoreErrorKind::LockTimeout) (another process has
-/// been writing for ten seconds), [`Unsupported`](envd_sdk::auth::StoreErrorKind::Unsupported) (a file system without locks or shared memory).
+/// [`NewerVersion`](envd_sdk::auth::StoreErrorKind::NewerVersion), [`LockTimeout`](envd_sdk::auth::StoreErrorKind::LockTimeout)
+/// (another process has been writing for ten seconds), [`Unsupported`](envd_sdk::auth::StoreErrorKind::Unsupported) (a file system
+/// without locks or shared memory).
 #[derive(Clone)]
 pub struct SqliteSync {
     path: Arc<Path>,
     pub(super) writer: Arc<Mutex<Connection>>,
-    /// It sees what was committed last, and does not wait for the writer.
+    /// Reads the last commit, and does not wait for the writer.
     reader: Arc<Mutex<Connection>>,
 }
 
 impl SqliteSync {
-    /// Opens the file, or creates it in a directory that exists. Blocks while it does: call it when the program starts.
+    /// Opens the file, or creates it in an existing directory; it blocks, so call it when the program starts.
     ///
     /// # Errors
     ///
     /// As above.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
-        // The file stays the same when the program changes its directory.
+        // An absolute path, so that the store keeps its file when the program changes its working directory.
         let path = std::path::absolute(path)
             .map_err(|source| StoreError::io("the path of the copy cannot be used", source))?;
         prepare(&path)?;
@@ -115,13 +119,14 @@ impl SqliteSync {
         })
     }
 
-    /// Checks the structure of the entire file (`PRAGMA quick_check`), for a program that calls it at its start. It takes as long
-    /// as reading the file once; other reads of this store wait until it ends.
+    /// Checks the structure of the entire file (`PRAGMA quick_check`); call it when the program starts.
+    ///
+    /// It takes as long as reading the file once. Other reads of this store wait until it ends.
     ///
     /// # Errors
     ///
-    /// [`Unreadable`](envd_sdk::auth::StoreErrorKind::Unreadable) with the first damage that was found; otherwise as above. Damage that
-    /// `SQLite` cannot detect, such as a torn log, stays unreported: see [`SqliteSync`](Self).
+    /// [`Unreadable`](envd_sdk::auth::StoreErrorKind::Unreadable) with the first damage found; otherwise as above. Damage that
+    /// `SQLite` cannot detect, such as a torn log, is not reported: see [`SqliteSync`](Self).
     ///
     /// ```
     /// use envd_sync::store::SqliteSync;
@@ -146,7 +151,7 @@ impl SqliteSync {
             if found == "ok" {
                 return Ok(());
             }
-            // It names pages, tables and indexes, and no values. The heading of a database is left out.
+            // The result names pages, tables and indexes, but no values. Skip the heading of the database.
             let mut lines = found.lines().filter(|line| !line.starts_with("***"));
             let damage = lines.next().unwrap_or("no details");
             let message = format!("the database of the copy is damaged, at {damage}");
@@ -164,7 +169,7 @@ impl SqliteSync {
     }
 }
 
-/// Runs `work` in a transaction, which is undone unless `work` returns `Ok`. A caller that is cancelled does not stop it.
+/// Runs `work` in a transaction, which is rolled back unless `work` returns `Ok`. Cancelling the caller does not stop it.
 async fn run<T: Send + 'static>(
     connection: &Arc<Mutex<Connection>>,
     behavior: TransactionBehavior,
@@ -196,28 +201,28 @@ async fn blocking<T: Send + 'static>(
         .map_err(|error: SqliteError| error.0)
 }
 
-/// Not `OPEN_URI`, for which a path may hold settings; not `OPEN_CREATE`, which would not set the mode.
+/// Without `OPEN_URI`, since a URI may contain settings, and without `OPEN_CREATE`, which would not set the mode.
 fn connect(path: &Path) -> Result<Connection, SqliteError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(schema::BUSY)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     connection.pragma_update(None, "synchronous", "FULL")?;
-    // Never parts of records in files elsewhere.
+    // Never write parts of records to temporary files.
     connection.pragma_update(None, "temp_store", "MEMORY")?;
-    // With statistics, SQLite would plan each statement anew for each value.
+    // Otherwise SQLite would use the statistics to plan each statement again for each value.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    // Damage is found before it is followed.
+    // Detect a damaged page before following its pointers.
     connection.pragma_update(None, "cell_size_check", true)?;
     connection.pragma_update(None, "cache_size", -CACHE)?;
     connection.pragma_update(None, "wal_autocheckpoint", LOG)?;
     Ok(connection)
 }
 
-/// Checks the file without opening it, or creates it empty. The files that `SQLite` makes beside it get its mode.
+/// Checks the file without opening it, or creates an empty one. The files that `SQLite` creates next to it get its mode.
 fn prepare(path: &Path) -> Result<(), StoreError> {
     const NAME: &str = "the database of the copy";
-    // SQLite opens them if they exist, also those that another user made.
+    // SQLite opens these files if they exist, even if another user created them.
     let mut is_in_use = false;
     for ending in ["-wal", "-shm", "-journal"] {
         let mut beside = path.as_os_str().to_owned();
@@ -225,15 +230,15 @@ fn prepare(path: &Path) -> Result<(), StoreError> {
         is_in_use |= PrivateFile::new(beside, NAME).check()?;
     }
     let file = PrivateFile::new(path, NAME);
-    // A file that another process writes must stay where it is.
+    // A file that another process is writing must not be replaced.
     if is_in_use && file.check()? {
         return Ok(());
     }
     file.prepare()
 }
 
-/// Tries again for up to a second while access is denied: a virus scanner or a synchronised folder may hold the database or its
-/// log for a moment.
+/// Retries for up to a second while access is denied: a virus scanner or a folder synchronization may hold the database or its log
+/// for a moment.
 pub(super) fn while_held<T>(
     wait: impl Fn(Duration),
     mut attempt: impl FnMut() -> Result<T, SqliteError>,
@@ -288,7 +293,7 @@ impl SyncStore for SqliteSync {
         run(&self.writer, Immediate, account, commit).await
     }
 
-    /// The name of the file, without its directory, which may hold the name of a user.
+    /// The file name without the directory, which may contain the name of a user.
     fn name(&self) -> String {
         let name = self.path.file_name().unwrap_or_default();
         format!("the file {}", name.to_string_lossy().escape_debug())
@@ -297,7 +302,7 @@ impl SyncStore for SqliteSync {
 
 impl fmt::Debug for SqliteSync {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The path may hold the name of a user.
+        // The path may contain the name of a user.
         f.debug_struct("SqliteSync").finish_non_exhaustive()
     }
 }

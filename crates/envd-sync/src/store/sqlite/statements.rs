@@ -1,4 +1,4 @@
-//! The statements: what is read of an account, and how a batch is written. Each runs in a transaction of the caller.
+//! The SQL statements that read an account and write a batch; each runs in a transaction of the caller.
 
 use rusqlite::config::DbConfig;
 use rusqlite::types::Value;
@@ -9,7 +9,7 @@ use crate::store::rows::{
     Batch, ChangeRange, ChangeRow, Document, Query, RecordRow, RowKeys, first_after,
 };
 
-/// A row without a payload is damaged, and must not be passed over.
+/// A row without a payload is damaged, and must cause an error instead of being skipped.
 const ROW: &str =
     "SELECT id, sequence, generation, status, species, number, origin_pic, destination_pic,
         movement_day, nullif(updated_at, 0), payload
@@ -43,18 +43,18 @@ const ADD_CHANGE: &str =
 
 const FORGET_CHANGES: &str = "DELETE FROM changes WHERE account = ?1 AND sequence <= ?2";
 
-/// The statistics are made anew as tables, for then all connections of all processes read them.
+/// Creates the tables of statistics again, since only then do all connections of all processes read them.
 const ANALYZE: &str =
     "DROP TABLE IF EXISTS sqlite_stat1; DROP TABLE IF EXISTS sqlite_stat4; ANALYZE records";
 
-/// Fewer rows are read in a millisecond by any index.
+/// Below this number of rows, any index reads them all within a millisecond.
 const FEWEST_ANALYZED: i64 = 1_024;
 
 /// An account in a transaction.
 pub(super) struct AccountTables<'a> {
     transaction: &'a Transaction<'a>,
     name: &'a str,
-    /// The number of the account; `None` before anything is written for it: then `NULL` finds nothing.
+    /// The number of the account; `None` before its first write, so that the statements compare with `NULL` and find nothing.
     account: Option<i64>,
 }
 
@@ -73,7 +73,7 @@ impl<'a> AccountTables<'a> {
     pub(super) fn documents(&self, prefix: &str) -> rusqlite::Result<Vec<Document>> {
         let sql = "SELECT name, version, text FROM documents
             WHERE account = ?1 AND name >= ?2 AND name < ?3 ORDER BY name";
-        // A blob orders after every text.
+        // A blob sorts after every text.
         let end = first_after(prefix).map_or(Value::Blob(Vec::new()), Value::Text);
         self.select(sql, params![self.account, prefix, end], |row| {
             Ok(Document {
@@ -206,8 +206,10 @@ impl<'a> AccountTables<'a> {
         Ok(true)
     }
 
-    /// Counts which values the columns have, whenever the numbers of rows have doubled: by that, `SQLite` chooses the indexes of a
-    /// query. Where rows are pruned, the numbers grow and the table does not.
+    /// Updates the statistics whenever the highest row number has doubled.
+    ///
+    /// `SQLite` uses the statistics to choose the index for a query. If rows are pruned, the numbers grow although the table does
+    /// not.
     fn analyze_after(&self, last: i64) -> rusqlite::Result<()> {
         let rows = self.last_record()?;
         if rows >= FEWEST_ANALYZED && rows.checked_ilog2() > last.checked_ilog2() {
@@ -216,7 +218,7 @@ impl<'a> AccountTables<'a> {
         Ok(())
     }
 
-    /// The numbers of rows are given in order.
+    /// The highest row number; numbers are assigned in ascending order.
     fn last_record(&self) -> rusqlite::Result<i64> {
         let sql = "SELECT coalesce(max(record), 0) FROM records";
         let mut statement = self.transaction.prepare_cached(sql)?;
@@ -259,7 +261,7 @@ impl<'a> AccountTables<'a> {
         statement.query_map(parameters, read)?.collect()
     }
 
-    /// Numbers that a search finds. It is planned for its values: some are rare, and others are in most rows.
+    /// Runs a search and returns its numbers. The plan depends on the values: some are rare, and others are in most rows.
     fn search<T: rusqlite::types::FromSql>(&self, search: Search) -> rusqlite::Result<Vec<T>> {
         let plans_once = |yes| {
             let option = DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG;
@@ -273,14 +275,14 @@ impl<'a> AccountTables<'a> {
     }
 }
 
-/// A statement that searches rows of an account, which is its first parameter.
+/// A statement that searches the rows of an account, its first parameter.
 pub(super) struct Search {
     pub(super) sql: String,
     pub(super) values: Vec<Value>,
 }
 
 impl Search {
-    /// How many rows meet a query.
+    /// Counts the rows that meet a query.
     pub(super) fn count(account: Option<i64>, query: &Query) -> Self {
         let mut search = Self::with_conditions(account, query);
         search
@@ -289,8 +291,8 @@ impl Search {
         search
     }
 
-    /// The numbers of the rows that meet a query, in its order, with the columns of the orders: so most pages are found in indexes
-    /// alone.
+    /// The numbers of the rows that meet a query, in its order. It selects only columns of the orders, so most pages are found in
+    /// an index alone.
     pub(super) fn page(account: Option<i64>, query: &Query) -> Self {
         let mut search = Self::with_conditions(account, query);
         let order = match query.order {
@@ -300,7 +302,7 @@ impl Search {
         };
         let conditions = std::mem::take(&mut search.sql);
         let limit = search.parameter(bound(query.limit).into());
-        // Each start is one range of an index, which an OR over all of them would not be.
+        // Each start is one range of an index; an OR over all of them would not be.
         let parts = search.starts(query).into_iter().map(|start| {
             format!(
                 "SELECT * FROM (SELECT record, id, sequence, updated_at FROM records WHERE {conditions}{start}
@@ -314,7 +316,7 @@ impl Search {
 
     fn with_conditions(account: Option<i64>, query: &Query) -> Self {
         let text = |text: &Option<String>| text.clone().map(Value::Text);
-        // None is before 0.
+        // No generation is before 0.
         let before = query.before_generation;
         let before = before.map(|before| before.checked_sub(1).map_or(-1, bound).into());
         let mut search = Self {
@@ -344,7 +346,7 @@ impl Search {
         search
     }
 
-    /// Where a page begins.
+    /// The conditions for rows after the position of the query.
     fn starts(&mut self, query: &Query) -> Vec<String> {
         let Some(after) = &query.after else {
             return vec![String::new()];
@@ -357,7 +359,7 @@ impl Search {
         if query.order == Order::Id {
             return vec![format!(" AND id > {id}")];
         }
-        // As the column has it: nothing is less than 0, and 0 is less than every text.
+        // As in the column: 0 is the least value, and less than every text.
         let updated = after.updated_at.clone();
         let updated = self.parameter(updated.map_or(Value::Integer(0), Value::Text));
         vec![
@@ -372,7 +374,7 @@ impl Search {
     }
 }
 
-/// A number to compare with stored ones, or a limit: no stored number is greater than the greatest one here.
+/// Limits a number to the range of stored ones, to compare with them or as a row limit.
 fn bound(number: impl TryInto<i64>) -> i64 {
     number.try_into().unwrap_or(i64::MAX)
 }

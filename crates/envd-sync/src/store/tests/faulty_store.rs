@@ -1,4 +1,4 @@
-//! A store that ends a program after a number of commits, fails as a test says, and counts calls.
+//! A store wrapper that stops after a number of commits, injects failures and actions, and counts calls.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -6,14 +6,14 @@ use super::store_wrapper::{Answered, StoreCall, StoreWrapper};
 use crate::store::{StoreError, StoreErrorKind, SyncStore};
 use envd_sdk::auth::BoxFuture;
 
-/// Passes everything on to a store, until its commits are used up.
+/// Passes calls to a store until its commits are used up.
 #[derive(Clone)]
 pub(crate) struct FaultyStore {
     store: Arc<dyn SyncStore>,
     faults: Arc<Mutex<Faults>>,
 }
 
-/// When another process does something, in calls from now on, from 1. Reads are those of documents.
+/// The call before or after which another process acts, counted from now and from 1. Reads are those of documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moment {
     BeforeRead(usize),
@@ -23,9 +23,9 @@ pub(crate) enum Moment {
 
 #[derive(Default)]
 struct Faults {
-    /// So many more commits succeed.
+    /// The number of commits that still succeed.
     left: usize,
-    /// The first commit that fails is written nevertheless.
+    /// The first failing commit is written nevertheless.
     writes_last: bool,
     fails_reads: bool,
     reads: usize,
@@ -36,7 +36,7 @@ struct Faults {
 }
 
 impl FaultyStore {
-    /// Fails all commits after so many.
+    /// Fails all commits after this many.
     pub(crate) fn new(store: &(impl SyncStore + Clone), commits: usize) -> Self {
         let faults = Faults {
             left: commits,
@@ -52,13 +52,13 @@ impl FaultyStore {
         self.faults.lock().unwrap()
     }
 
-    /// The program ends after the first commit that fails was written, and before it knows.
+    /// Simulates a program that is killed after its last commit was written, before it gets the result.
     pub(crate) fn writing_last(self) -> Self {
         self.faults().writes_last = true;
         self
     }
 
-    /// From now on, so many more commits succeed.
+    /// Sets how many more commits succeed.
     pub(crate) fn allow(&self, commits: usize) {
         self.faults().left = commits;
     }
@@ -67,18 +67,18 @@ impl FaultyStore {
         self.faults().fails_reads = true;
     }
 
-    /// How many commits were tried.
+    /// The number of attempted commits.
     pub(crate) fn commits(&self) -> usize {
         self.faults().commits
     }
 
-    /// How many reads of any kind there were.
+    /// The number of reads of any kind.
     pub(crate) fn all_reads(&self) -> usize {
         let faults = self.faults();
         faults.reads + faults.calls
     }
 
-    /// Does something at a moment, once, and returns what it said, if it was done.
+    /// Runs an action once, at a moment; the result is the value that it returned, if it ran.
     pub(crate) fn asking<A: Future<Output = bool> + Send + 'static>(
         &self,
         moment: Moment,
@@ -93,7 +93,7 @@ impl FaultyStore {
         move || *said.lock().unwrap()
     }
 
-    /// Does something at a moment, once.
+    /// Runs an action once, at a moment.
     pub(crate) fn at(&self, moment: Moment, act: impl Future<Output = ()> + Send + 'static) {
         let mut faults = self.faults();
         let moment = match moment {
@@ -111,7 +111,7 @@ impl FaultyStore {
         }
     }
 
-    /// The number of this call among those that are counted there.
+    /// Counts this call, and returns its number.
     fn count(&self, of: fn(&mut Faults) -> &mut usize) -> usize {
         let mut faults = self.faults();
         let number = of(&mut faults);

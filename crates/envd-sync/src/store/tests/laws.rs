@@ -1,4 +1,4 @@
-//! The stores of this crate keep the laws, and each broken law is seen.
+//! The stores of this crate keep the laws, and the check detects each broken law.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ async fn the_store_in_a_file_keeps_all_laws() {
     check_sync_store(move || SqliteSync::open(&file).unwrap()).await;
 }
 
-/// A store with one mistake.
+/// A store with one bug.
 #[derive(Clone)]
 struct Broken {
     law: &'static str,
@@ -83,7 +83,7 @@ impl StoreWrapper for Broken {
 }
 
 impl Broken {
-    /// What the mistake writes instead of a batch.
+    /// The batch that the bug writes instead.
     async fn batch(&self, account: &str, batch: &Batch) -> Batch {
         let mut batch = batch.clone();
         for row in &mut batch.rows {
@@ -92,7 +92,7 @@ impl Broken {
                 "LargeTextsAreKept" => row.payload.truncate(65_536),
                 "NulIsKeptOrRefused" => row.payload = row.payload.replace('\0', ""),
                 "NumbersAreKeptOrRefused" => row.sequence &= i64::MAX as u64,
-                // Keeps a key of the row that is there.
+                // Keep a key of the existing row.
                 "RowsAreReplaced" => {
                     let ids = std::slice::from_ref(&row.id);
                     let old = self.inner.rows(account, ids).await.unwrap().pop();
@@ -139,7 +139,7 @@ impl Broken {
             fits &= named.map_or(0, |document| document.version) == *version;
         }
         match self.law {
-            // Looks first and writes later, when others may have written.
+            // Check first and write later, when others may have written.
             "OneOfManyCommitsWins" => tokio::task::yield_now().await,
             "RefusedWritesNothing" if !fits => {
                 batch.documents.clear();
@@ -161,7 +161,7 @@ impl Broken {
     }
 }
 
-/// What the check of a law observes at a store with a mistake.
+/// The result of checking a law on a store with this bug.
 async fn observed(mistake: &'static str, law: &str) -> Option<String> {
     let store = Broken {
         law: mistake,
@@ -179,7 +179,7 @@ async fn observed(mistake: &'static str, law: &str) -> Option<String> {
 #[tokio::test]
 async fn each_broken_law_is_seen() {
     let laws = CheckedStore::<MemorySync>::LAWS.into_iter();
-    // Handles that share nothing are another test.
+    // Another test covers handles that share no data.
     for (law, _) in laws.filter(|(law, _)| *law != "SharedBetweenHandles") {
         assert!(observed(law, law).await.is_some(), "{law}");
         assert_eq!(observed("none", law).await, None, "{law}");

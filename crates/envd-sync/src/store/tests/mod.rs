@@ -1,4 +1,4 @@
-//! The laws, kept by the stores and seen to be broken; the one wrapper of stores for tests, and the faults that most of them need.
+//! Tests of the laws, a store wrapper for tests, and the faults that most tests need.
 
 pub(crate) mod faulty_store;
 mod laws;

@@ -1,4 +1,5 @@
-//! Every call of a store as one value, so that a test that watches, changes, delays or refuses calls writes one function.
+//! Represents every call of a store as one value, so that a test that observes, changes, delays or refuses calls needs one
+//! function.
 
 use async_trait::async_trait;
 
@@ -27,7 +28,7 @@ pub(crate) enum StoreAnswer {
 pub(crate) type Answered = Result<StoreAnswer, StoreError>;
 
 impl StoreCall<'_> {
-    /// What a store answers.
+    /// Calls the store.
     pub(crate) async fn forward(self, store: &dyn SyncStore, account: &str) -> Answered {
         Ok(match self {
             Self::Documents(prefix) => {
@@ -44,12 +45,12 @@ impl StoreCall<'_> {
     }
 }
 
-/// A store around another one.
+/// A store that wraps another one.
 pub(crate) trait StoreWrapper: Send + Sync + 'static {
     fn call(&self, account: &str, call: StoreCall<'_>) -> impl Future<Output = Answered> + Send;
 }
 
-/// What a store was asked for, of an answer.
+/// Extracts the answer of the expected variant.
 macro_rules! expect {
     ($call:expr, $answer:ident) => {
         match $call.await? {

@@ -109,7 +109,8 @@ fn headings(rows: &[Row]) -> impl Iterator<Item = Place> {
 }
 
 fn by_contents(sheet: &Sheet) -> Result<Place, String> {
-    let (rows, width) = (&sheet.rows, sheet.width());
+    let rows = &sheet.rows;
+    let width = sheet.width();
     if width <= 1 {
         return Ok(place(rows, 0, None));
     }

@@ -44,7 +44,8 @@ impl List {
             }
         }
         let wanted = arguments.column.as_deref();
-        let (mut found, mut problem) = (Vec::new(), None);
+        let mut found = Vec::new();
+        let mut problem = None;
         for sheet in sheets.into_iter().filter(|sheet| !sheet.rows.is_empty()) {
             match column::find(&sheet, wanted) {
                 Ok(place) if place.pics > 0 => found.push((sheet, place)),

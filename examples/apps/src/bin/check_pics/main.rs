@@ -112,7 +112,8 @@ fn verdict(screen: &Screen, all: usize, arguments: &Arguments) -> Result<(), Fai
         Some(_) => "; continue with --resume",
         None => "",
     };
-    let (checked, failed) = (screen.rows(), screen.count("failed"));
+    let checked = screen.rows();
+    let failed = screen.count("failed");
     if checked < all {
         Err(format!("interrupted: {checked} of {all} are checked{resume}").into())
     } else if failed > 0 {

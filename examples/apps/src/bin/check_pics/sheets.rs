@@ -136,7 +136,8 @@ fn reader(text: &str, delimiter: u8) -> csv::Reader<&[u8]> {
 /// The delimiter that gives the most cells with a PIC; without PICs, the most cells.
 fn delimiter(text: &str) -> u8 {
     let score = |delimiter: u8| {
-        let (mut pics, mut cells) = (0, 0);
+        let mut pics = 0;
+        let mut cells = 0;
         for record in reader(text, delimiter).records().take(200).flatten() {
             cells += record.len();
             pics += record
@@ -157,7 +158,9 @@ fn delimiter(text: &str) -> u8 {
 /// lines, up to the next quote, and their PICs would be missing.
 fn open_quote(text: &str, delimiter: char) -> Option<usize> {
     let ends_cell = |letter: char| letter == delimiter || matches!(letter, '\r' | '\n');
-    let (mut line, mut open, mut cell_starts) = (1, None, true);
+    let mut line = 1;
+    let mut open = None;
+    let mut cell_starts = true;
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
         match (letter, open) {
@@ -260,9 +263,13 @@ fn check_part(part: impl Read, is_styles: bool, left: &mut u64) -> Result<(), Fa
     let config = xml.config_mut();
     config.check_end_names = false;
     config.expand_empty_elements = true;
-    let (mut count, mut longest, mut depth, mut end) = (0, 0, 0, 0);
+    let mut count = 0;
+    let mut longest = 0;
+    let mut depth = 0;
+    let mut end = 0;
     // The open elements whose text the reader collects, and the length of that text so far.
-    let (mut open, mut text) = (Vec::new(), 0);
+    let mut open = Vec::new();
+    let mut text = 0;
     let mut buffer = Vec::new();
     loop {
         buffer.clear();

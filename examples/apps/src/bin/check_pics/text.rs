@@ -43,7 +43,8 @@ fn guess(bytes: &[u8]) -> &'static Encoding {
             .filter(|byte| **byte == 0)
             .count()
     };
-    let (even, odd) = (zeros(0), zeros(1));
+    let even = zeros(0);
+    let odd = zeros(1);
     if odd > even && odd * 4 > start.len() {
         UTF_16LE
     } else if even > odd && even * 4 > start.len() {

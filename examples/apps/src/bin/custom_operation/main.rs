@@ -106,7 +106,9 @@ async fn heads_of(client: &Client, account: &AccountId) -> Result<(i64, usize), 
         },
         |data| data.consignments,
     );
-    let (mut records, mut heads, mut consignments) = (pager.items(), 0, 0);
+    let mut records = pager.items();
+    let mut heads = 0;
+    let mut consignments = 0;
     while let Some(record) = records.next().await {
         heads += record?.heads.unwrap_or_default();
         consignments += 1;

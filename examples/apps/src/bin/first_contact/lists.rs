@@ -142,7 +142,8 @@ pub(crate) async fn dates(
                 record.id.as_ref().is_some_and(|id| listed.contains(id)) == is_later
             })
         };
-        let (changed, moves) = (is(updated), is(movement));
+        let changed = is(updated);
+        let moves = is(movement);
         let found = match (changed, moves) {
             (true, false) => None,
             (false, true) => Some(ComparedDate::Movement),

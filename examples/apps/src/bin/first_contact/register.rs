@@ -158,7 +158,8 @@ async fn look_up<'a>(
 /// Determines the number of the first page.
 async fn pages(contact: &mut Contact<'_>, register: &Register) -> Result<(), Failure> {
     let what = ("the first page", "register.firstPageIndex");
-    let (mut pages, mut failed) = (Vec::new(), Vec::new());
+    let mut pages = Vec::new();
+    let mut failed = Vec::new();
     for index in ["0", "1"] {
         let parameters = [
             ("SearchText", "QLD"),

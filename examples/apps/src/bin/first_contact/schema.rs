@@ -520,10 +520,8 @@ fn input(contact: &mut Contact<'_>, schema: &Schema) -> Result<(), Failure> {
         .collect();
     if !new.is_empty() {
         let names: Vec<&str> = new.iter().map(|form| form.id.as_str()).collect();
-        let (what, found) = (
-            ("forms of the schema", "forms"),
-            contact.words.codes(&names),
-        );
+        let what = ("forms of the schema", "forms");
+        let found = contact.words.codes(&names);
         contact.settle(what, "those of the crate", found, |profile| {
             let forms = std::mem::take(&mut profile.forms.value);
             profile.forms = Sourced::seen(forms.into_iter().chain(new).collect());

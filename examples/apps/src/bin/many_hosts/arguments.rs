@@ -97,7 +97,8 @@ fn add(given: &mut Parser) -> Result<Command, lexopt::Error> {
 }
 
 fn write(given: &mut Parser) -> Result<Command, lexopt::Error> {
-    let (mut values, mut is_submitted) = (Vec::new(), false);
+    let mut values = Vec::new();
+    let mut is_submitted = false;
     while let Some(next) = given.next()? {
         match next {
             Long("submit") => is_submitted = true,

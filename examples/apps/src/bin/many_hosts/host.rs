@@ -111,7 +111,7 @@ async fn worker(
         .with_size(jobs)
         .with_refetch_delay(delay);
     let options = WorkerOptions::default()
-        .database(service.pool.clone())
+        .database(service.pool.pool().clone())
         .schema(host.queue.schema.clone())
         .concurrency(jobs)
         .poll_interval(POLL)
@@ -167,7 +167,8 @@ impl Host {
             eprintln!("{self}, {}: {}", job.account, cli::printable(problem));
         }
 
-        let (sent, synced) = (sent.unwrap_or_default(), synced.unwrap_or_default());
+        let sent = sent.unwrap_or_default();
+        let synced = synced.unwrap_or_default();
         let ended = self.ended(job, &clock, &sent, &synced, problem.is_some());
         let is_ours = self.queue.end(context, &job.account, &ended).await?;
         is_ours

@@ -105,7 +105,9 @@ async fn write(
 
 async fn status(service: &Service, is_json: bool) -> Result<(), Failure> {
     let mut status = service.queue().status().await?;
-    let (mut waiting, mut needs_attention, mut confirmed) = (0_u64, 0_u64, 0_u64);
+    let mut waiting = 0_u64;
+    let mut needs_attention = 0_u64;
+    let mut confirmed = 0_u64;
     let mut late_duplicates = 0;
     for account in service.queue().accounts().await? {
         let outbox = service.outbox(&account)?;

@@ -88,7 +88,8 @@ impl Queue {
              RETURNING extract(epoch FROM free_at - pg_catalog.clock_timestamp())::pg_catalog.float8 - $3,
                        extract(epoch FROM pg_catalog.clock_timestamp())::pg_catalog.float8",
         );
-        let (id, pace) = (*job.job().id(), pace.as_secs_f64());
+        let id = *job.job().id();
+        let pace = pace.as_secs_f64();
         let database = self.pool.get().await?;
         let turn = database
             .query_opt(&turn, &[&id, &job.worker_id(), &pace])
@@ -118,7 +119,8 @@ impl Queue {
                  queue_name => $3, run_at => pg_catalog.clock_timestamp() + pg_catalog.make_interval(secs => $5), job_key_mode => 'preserve_run_at')
              FROM {jobs}.jobs WHERE id = $1 AND locked_by = $2",
         );
-        let (next_in, debt) = (ended.next_in.as_secs_f64(), ended.debt.as_secs_f64());
+        let next_in = ended.next_in.as_secs_f64();
+        let debt = ended.debt.as_secs_f64();
         let database = self.pool.get().await?;
         let scheduled = database
             .query(

@@ -1,9 +1,8 @@
 //! The parts that the web server and the hosts share: the login, the copies and the jobs, all in one database.
 
-use envd_postgres::deadpool_postgres::Pool;
 use envd_postgres::deadpool_postgres::tokio_postgres::Config;
 use envd_postgres::deadpool_postgres::tokio_postgres::config::Host;
-use envd_postgres::{PostgresStore, PostgresSync, loopback_pool};
+use envd_postgres::{PostgresPool, PostgresStore, PostgresSync};
 use envd_sdk::auth::sealed::{SealedStore, SealingKey};
 use envd_sdk::auth::{Provider, StaticToken, TokenManager};
 use envd_sdk::profile::ServiceProfile;
@@ -16,7 +15,7 @@ use super::queue::Queue;
 use super::settings::{self, Settings};
 
 pub(crate) struct Service {
-    pub(crate) pool: Pool,
+    pub(crate) pool: PostgresPool,
     /// The name and address of the database, for error messages.
     database: String,
     pub(crate) schema: String,
@@ -28,7 +27,7 @@ impl Service {
     /// Opens at most this number of connections to the database.
     pub(crate) fn new(database: &str, schema: &str, connections: usize) -> Result<Self, Failure> {
         Ok(Self {
-            pool: loopback_pool(database, connections)?,
+            pool: PostgresPool::from_url(database, connections)?,
             database: described(database),
             schema: schema.to_owned(),
             profile: settings::profile()?,
@@ -37,7 +36,7 @@ impl Service {
 
     /// Adds the database to the failure if it cannot be reached.
     pub(crate) async fn explained(&self, failure: Failure) -> Failure {
-        if self.pool.get().await.is_ok() {
+        if self.pool.pool().get().await.is_ok() {
             return failure;
         }
         let why = cli::chain(failure.as_ref());
@@ -52,13 +51,20 @@ impl Service {
     }
 
     pub(crate) async fn drop_tables(&self) -> Result<(), Failure> {
-        let (schema, jobs) = (&self.schema, self.queue().schema);
+        let schema = &self.schema;
+        let jobs = self.queue().schema;
         let dropped = format!("DROP SCHEMA IF EXISTS {schema}, {jobs} CASCADE");
-        Ok(self.pool.get().await?.batch_execute(&dropped).await?)
+        Ok(self
+            .pool
+            .pool()
+            .get()
+            .await?
+            .batch_execute(&dropped)
+            .await?)
     }
 
     pub(crate) fn queue(&self) -> Queue {
-        Queue::new(self.pool.clone(), &self.schema)
+        Queue::new(self.pool.pool().clone(), &self.schema)
     }
 
     pub(crate) fn copies(&self) -> Result<PostgresSync, Failure> {
@@ -129,7 +135,8 @@ fn described(database: &str) -> String {
 
 /// The finished declarations.
 pub(crate) async fn history(outbox: &Outbox) -> Result<Vec<Declaration>, Failure> {
-    let (mut declarations, mut before) = (Vec::new(), None);
+    let mut declarations = Vec::new();
+    let mut before = None;
     loop {
         let page = outbox.history(before).await?;
         declarations.extend(page.declarations);

@@ -57,11 +57,13 @@ async fn scenes(web: &Web<'_>) -> Result<(), Failure> {
         "\n2. The web server writes a declaration for each account, and makes the accounts due. All access tokens\n   \
          have just expired: one host gets a new one, and the others find it in the database.\n"
     );
-    let (requests, begun) = (fake.token_requests(), Instant::now());
+    let requests = fake.token_requests();
+    let begun = Instant::now();
     fake.expire_access_tokens();
     web.write().await?;
     web.until_sent().await?;
-    let (requests, took) = (fake.token_requests() - requests, begun.elapsed());
+    let requests = fake.token_requests() - requests;
+    let took = begun.elapsed();
     counts::table(fake, HOSTS);
     println!(
         "\n   All sent in {:.1} s, with {requests} request to the identity provider.",
@@ -111,7 +113,8 @@ impl<'a> Web<'a> {
         service.queue().wake(&accounts()).await?;
         let client = Client::builder(fake.graphql_url()).profile(&service.profile);
         let client = client.token_source(manager.clone());
-        let (client, copies) = (client.build()?, service.copies()?);
+        let client = client.build()?;
+        let copies = service.copies()?;
         let outboxes = accounts().into_iter();
         Ok(Self {
             outboxes: outboxes
@@ -124,7 +127,8 @@ impl<'a> Web<'a> {
     }
 
     async fn write(&self) -> Result<(), Failure> {
-        let (from, to) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+        let from = PartyInput::new("QAZZ7777");
+        let to = PartyInput::new("QDZZ3333");
         let input = ConsignmentInput::new([FormType::Lpac1], from, to);
         let input = input.movement("2099-01-15", "05:15");
         for outbox in &self.outboxes {
@@ -168,7 +172,8 @@ impl<'a> Web<'a> {
     async fn end(&self, token_requests: usize) -> Result<(), Failure> {
         let status = self.service.queue().status().await?;
         println!("   The status of the accounts: {status}");
-        let (mut written, mut found) = (0, 0);
+        let mut written = 0;
+        let mut found = 0;
         for outbox in &self.outboxes {
             let sent = service::history(outbox).await?;
             written += sent.len();

@@ -36,7 +36,8 @@ pub(crate) async fn page(
         None => user.value.default_account().or(user.value.accounts.first()),
     };
     let mut has_problems = !user.problems.is_empty();
-    let (mut rows, mut total) = (Vec::new(), None);
+    let mut rows = Vec::new();
+    let mut total = None;
     if let Some(id) = account.and_then(|account| account.envd_account_id.as_ref()) {
         let newest = ConsignmentFilter::default().page_size(LATEST);
         let mut pager = client.account(id.clone()).consignments(&newest);

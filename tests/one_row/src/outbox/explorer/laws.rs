@@ -3,7 +3,7 @@
 //!
 //! Of both logs only what a law still needs is kept, so that two histories that make no difference any more are one state.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -41,6 +41,32 @@ pub(super) enum Law {
 }
 
 impl Law {
+    /// In the order of their declaration.
+    pub(super) const ALL: [Self; Self::Untrue as usize + 1] = [
+        Self::Unasked,
+        Self::SubmittedAgain,
+        Self::Signature,
+        Self::Unseen,
+        Self::Late,
+        Self::Overwritten,
+        Self::Door,
+        Self::MadeTwice,
+        Self::BesideTwin,
+        Self::Untold,
+        Self::ToldFalsely,
+        Self::NotOurs,
+        Self::OtherUser,
+        Self::MadeADraft,
+        Self::NotSaid,
+        Self::AskedAgain,
+        Self::Stuck,
+        Self::NotAsked,
+        Self::NotSo,
+        Self::NotAsWanted,
+        Self::SeemsUnsent,
+        Self::Untrue,
+    ];
+
     /// The promise that it is a part of, and what it says.
     pub(super) fn promise(self) -> (&'static str, &'static str) {
         match self {
@@ -221,10 +247,14 @@ struct Declared {
     unanswered: u8,
     /// The records that were listed when a person spoke of it as new, by their bits.
     knows: u32,
-    /// Whether a creation ever got no clear answer.
-    has_lost: bool,
+    /// The texts of creations that got no clear answer.
+    lost: Vec<Given>,
+    /// What of these words the service carried out last.
+    carried_out: Option<Given>,
     /// The records that a person named as the declaration.
     named: Vec<usize>,
+    /// The records that became the declaration, or were reported as further ones of it.
+    took: BTreeSet<usize>,
 }
 
 impl Declared {
@@ -239,6 +269,8 @@ pub(super) struct Laws {
     declared: BTreeMap<u64, Declared>,
     /// By record and field, the values that a person saw there, and spoke afterwards.
     said: Vec<[u8; FIELDS]>,
+    /// What the records of ours say about who made them, as far as a reply has named one.
+    authors: BTreeSet<&'static str>,
     pub(super) broken: Vec<Broken>,
 }
 
@@ -293,6 +325,7 @@ impl Laws {
         base: Option<(usize, Content)>,
         not_after: Option<u64>,
         user: &'static str,
+        now: u64,
     ) {
         if let Some((record, content)) = base {
             self.saw(record, content);
@@ -310,9 +343,15 @@ impl Laws {
         let is_text = matches!(said, Said::Save(_) | Said::Submit(_) | Said::Withdraw);
         let declared = self.of(declaration);
         let is_new = !(matches!(said, Said::Delete) && declared.deletes);
-        let is_answer = matches!(screen, Screen::Asked(_)) && !is_text && is_new;
+        // To choose a record again that is gone says nothing new.
+        let is_repeated = match (said, screen) {
+            (Said::Adopt(chosen), Screen::Asked(Asked::NotAdopted(gone))) => at(chosen) == *gone,
+            _ => false,
+        };
+        let is_answer = matches!(screen, Screen::Asked(_)) && !is_text && is_new && !is_repeated;
         let key = question_key(screen, declared);
         declared.answered = None;
+        declared.carried_out.take_if(|_| is_at_rest);
         let waits = declared.words.last().copied().filter(|_| !is_at_rest);
         let word = |given, submits| Word {
             given,
@@ -353,8 +392,7 @@ impl Laws {
                     next.user = earlier.user;
                 }
                 next.not_after = not_after.or(kept.and_then(|earlier| earlier.not_after));
-                next.is_saved =
-                    kept.is_some_and(|earlier| earlier.given == given && earlier.is_saved);
+                next.is_saved = declared.carried_out == Some(given);
                 if !is_second {
                     let first = declared.words.first().copied();
                     let stays = declared.words.len() > 1 && first.is_some() && !is_at_rest;
@@ -427,7 +465,10 @@ impl Laws {
         }
         if is_answer {
             declared.answered = Some(key);
-            declared.forget_trouble();
+            // What nothing clear was heard of is tried again from now on.
+            declared.unclear_since = declared.unclear_since.map(|_| now);
+            declared.unreadable_since = None;
+            declared.unanswered = 0;
         }
     }
 
@@ -508,7 +549,16 @@ impl Laws {
             let records = service.records.iter().enumerate();
             let mut twins = records.filter(|(at, record)| {
                 let is_theirs = record.maker == Author::Other && !record.is_deleted;
-                is_theirs && is_new(*at) && text.is_some_and(|text| text.is_all_of(record.content))
+                // A load of a user who is known to be another one is another load.
+                let is_another =
+                    !self.authors.is_empty() && !self.authors.contains(record.created_by);
+                // Of two equal loads here, it is the other one, or a person was shown it with that one.
+                let is_taken = self
+                    .declared
+                    .iter()
+                    .any(|(other, declared)| *other != declaration && declared.took.contains(at));
+                let is_twin = text.is_some_and(|text| text.is_all_of(record.content));
+                is_theirs && !is_another && !is_taken && is_new(*at) && is_twin
             });
             if let Some((at, _)) = twins.next() {
                 let how = format!("c{} has the same text", at + 1);
@@ -587,7 +637,9 @@ impl Laws {
         given: Option<Given>,
     ) {
         let is_submit = given.is_some_and(|given| given.is_submitted == Some(true));
-        let words = self.of(declaration).words.iter_mut();
+        let declared = self.of(declaration);
+        declared.carried_out = text;
+        let words = declared.words.iter_mut();
         for word in words.filter(|word| Some(word.given) == text) {
             word.is_saved = true;
             word.is_done |= is_submit && word.submits;
@@ -620,16 +672,23 @@ impl Laws {
     pub(super) fn hears_nothing(&mut self, declaration: u64, now: u64) {
         let declared = self.of(declaration);
         declared.unclear_since = declared.unclear_since.or(Some(now));
-        declared.has_lost |= declared.creation.is_some();
+        let sent = declared.sent.flatten();
+        let lost = sent.filter(|sent| declared.creation.is_some() && !declared.lost.contains(sent));
+        declared.lost.extend(lost);
+    }
+
+    /// A reply names a record of ours, which says who made it.
+    pub(super) fn learns(&mut self, author: &'static str) {
+        self.authors.insert(author);
     }
 
     /// A record becomes that of a declaration.
     pub(super) fn takes(&mut self, declaration: u64, at: usize, service: &Service) {
+        self.of(declaration).took.insert(at);
         let declared = self.of(declaration).clone();
         let record = &service.records[at];
-        let texts = declared.words.iter().map(|word| word.given);
-        let mut texts = texts.chain(declared.sent.flatten());
-        let is_twin = declared.has_lost && texts.any(|text| text.is_all_of(record.content));
+        let mut lost = declared.lost.iter();
+        let is_twin = lost.any(|text| text.is_all_of(record.content));
         let is_ours = match record.maker {
             Author::Us(maker) => maker == declaration,
             Author::Other => is_twin,
@@ -810,7 +869,15 @@ impl Laws {
     }
 
     /// Further records of a declaration are reported. `is_own_there`: whether the service has the one that the screen shows.
-    pub(super) fn tells(&mut self, screen: &Screen, is_own_there: bool, is_of_another: bool) {
+    pub(super) fn tells(
+        &mut self,
+        declaration: u64,
+        records: impl Iterator<Item = usize>,
+        screen: &Screen,
+        is_own_there: bool,
+        is_of_another: bool,
+    ) {
+        self.of(declaration).took.extend(records);
         let has_own = matches!(
             screen,
             Screen::Saved | Screen::DraftAgain | Screen::Submitted
@@ -834,7 +901,7 @@ impl Laws {
     }
 
     pub(super) fn hash(&self, into: &mut DefaultHasher, now: u64) {
-        self.said.hash(into);
+        (&self.said, &self.authors).hash(into);
         for (declaration, declared) in &self.declared {
             declaration.hash(into);
             declared.words.len().hash(into);
@@ -858,11 +925,13 @@ impl Laws {
                 unreadable_since,
                 unanswered,
                 knows,
-                has_lost,
+                lost,
+                carried_out,
                 named,
+                took,
                 words: _,
             } = declared;
-            (deleted_by, knows, has_lost, named).hash(into);
+            (deleted_by, knows, lost, carried_out, named, took).hash(into);
             (deletes, withdraws, gave, creation, agreed, agreed_late).hash(into);
             (answered, refused, sent, unanswered).hash(into);
             let is_long = |since: &u64| now - since >= DAY;

@@ -23,7 +23,7 @@ mod world;
 
 use std::sync::Mutex;
 
-use laws::Broken;
+use laws::{Broken, Law};
 use search::{Found, Scope, explore, runs_out};
 use service::Draft;
 use steps::{Actors, CHANGES, Change, Fate, Run, Step};
@@ -307,6 +307,15 @@ fn each_planted_mistake_breaks_its_law() {
         }
     }
     assert_eq!(missed, Vec::<String>::new());
+}
+
+#[test]
+fn each_law_finds_a_planted_mistake() {
+    let mut laws = Law::ALL.map(|law| format!("{law:?}")).to_vec();
+    for planted in planted() {
+        laws.retain(|law| law != planted.law);
+    }
+    assert_eq!(laws, Vec::<String>::new());
 }
 
 /// Searches the steps to a planted mistake, or to all of them, for `paths.txt`.

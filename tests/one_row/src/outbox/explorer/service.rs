@@ -167,6 +167,7 @@ pub(super) struct Record {
     pub(super) maker: Author,
     /// The login that made it.
     pub(super) created_by: &'static str,
+    pub(super) made_at: u64,
     /// The number of its last change.
     pub(super) updated: u32,
     pub(super) is_deleted: bool,
@@ -203,6 +204,7 @@ impl Service {
         author: Author,
         created_by: &'static str,
         given: &Given,
+        now: u64,
     ) -> usize {
         self.changes += 1;
         let empty = Content {
@@ -214,6 +216,7 @@ impl Service {
             authors: [author; FIELDS],
             maker: author,
             created_by,
+            made_at: now,
             updated: self.changes,
             is_deleted: false,
         });
@@ -245,10 +248,11 @@ impl Service {
         user: &'static str,
         record: Option<usize>,
         given: Option<&Given>,
+        now: u64,
     ) -> Outcome {
         let author = Author::Us(declaration);
         match (record, given) {
-            (None, Some(given)) => Outcome::Saved(self.insert(author, user, given)),
+            (None, Some(given)) => Outcome::Saved(self.insert(author, user, given, now)),
             (Some(at), given) if self.is_there(at) => {
                 match given {
                     Some(given) => self.save(at, author, given),

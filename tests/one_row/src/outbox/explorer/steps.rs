@@ -15,7 +15,7 @@ pub(super) enum List {
     Complete,
     /// Null in place of the newest record of ours.
     Null,
-    /// It does not show the newest record of ours yet.
+    /// It does not show the newest record of ours yet, which is younger than a day.
     Behind,
 }
 
@@ -469,7 +469,7 @@ impl World {
             Step::Website(at, change) => self.website(*at, *change),
             Step::Twin => {
                 let given = Given::of_text(&Draft::A.text());
-                self.service.insert(Author::Other, "pat", &given);
+                self.service.insert(Author::Other, "pat", &given, self.now);
                 true
             }
             Step::Run(run) => self.run(*run),

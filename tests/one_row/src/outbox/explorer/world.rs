@@ -174,9 +174,18 @@ impl World {
     fn holder(&self, record: &str, except: u64) -> Option<&Row> {
         let mut rows = self.rows.values().filter(|row| row.id != except);
         let mut past = rows.clone().filter(|row| row.is_at_rest());
-        let has = |row: &&Arc<Row>| row.records().any(|known| known == record);
+        let is_reporter = self.planted == "ReporterHolds";
+        let has = |row: &&Arc<Row>| {
+            let reported = row.duplicates.iter().filter(|_| is_reporter);
+            row.records().chain(reported).any(|known| known == record)
+        };
         let open = rows.find(|row| !row.is_at_rest() && has(row));
-        open.or_else(|| past.rfind(has)).map(Arc::as_ref)
+        let mut reporting = self.rows.values().filter(|row| row.id != except);
+        let has_reported = |row: &&Arc<Row>| row.duplicates.iter().any(|known| known == record);
+        let known = open.or_else(|| past.rfind(has));
+        known
+            .or_else(|| reporting.find(has_reported))
+            .map(Arc::as_ref)
     }
 
     fn owner(&self, record: &str, except: u64, is_listed: bool) -> Option<Owner> {
@@ -239,13 +248,24 @@ impl World {
         )
     }
 
+    /// The record that a list does not show.
+    fn left_out(&self, list: List) -> Option<usize> {
+        let is_ours = |at: &usize| matches!(self.service.records[*at].maker, Author::Us(_));
+        let mut there = (0..self.service.records.len()).filter(|at| self.service.is_there(*at));
+        let newest = there.rfind(is_ours)?;
+        let is_left_out = match list {
+            List::Complete => false,
+            List::Null => true,
+            List::Behind => self.now - self.service.records[newest].made_at < DAY,
+        };
+        is_left_out.then_some(newest)
+    }
+
     /// The whole list is read: `observe.rs`.
     pub(super) fn read_list(&mut self, list: List) -> Listing {
         let (number, begun) = (self.version, self.now);
-        let is_ours = |at: &usize| matches!(self.service.records[*at].maker, Author::Us(_));
+        let left_out = self.left_out(list);
         let there = (0..self.service.records.len()).filter(|at| self.service.is_there(*at));
-        let newest = there.clone().rfind(is_ours);
-        let left_out = newest.filter(|_| list != List::Complete);
         for at in there.filter(|at| Some(*at) != left_out).collect::<Vec<_>>() {
             let record = &self.service.records[at];
             let sequence = self.copy.len() as u64 + 1;
@@ -414,7 +434,7 @@ impl World {
             return;
         }
         self.duplicates_looked_at = Some(self.now);
-        self.read_list(pass.run.list);
+        let list = self.read_list(pass.run.list);
         for row in watched {
             let Some(lost) = row.watched() else {
                 continue;
@@ -433,7 +453,9 @@ impl World {
             if let Some(event) = found {
                 self.tells(&row, &event);
                 self.append(&row, &event).unwrap();
-            } else if !lost.is_watched(self.now) {
+            } else if lost.ends_with(&list, self.now)
+                || self.planted == "GapEndsWatch" && !lost.is_watched(self.now)
+            {
                 self.append(&row, &RowEvent::WatchOver).unwrap();
             }
         }
@@ -445,11 +467,17 @@ impl World {
         };
         let own = row.record.as_ref().map(|own| service::at(own));
         let is_own_there = own.is_some_and(|own| self.service.is_there(own));
+        // Who began with a record and gave that up has none of it.
+        let is_given_up = |other: &Row| other.is_named && other.state == RowState::Discarded;
         let mut others = self.rows.values().filter(|other| other.id != row.id);
-        let is_of_another =
-            others.any(|other| other.record.iter().any(|record| told.contains(record)));
+        let is_of_another = others.any(|other| {
+            let mut records = other.record.iter();
+            !is_given_up(other) && records.any(|record| told.contains(record))
+        });
         let screen = self.screen(row.id);
-        self.laws.tells(&screen, is_own_there, is_of_another);
+        let told = told.iter().map(|record| service::at(record));
+        self.laws
+            .tells(row.id, told, &screen, is_own_there, is_of_another);
     }
 
     /// One read, or one commit and what follows from it: `pass.rs`.
@@ -490,8 +518,7 @@ impl World {
                     pass.is_full = true;
                     list = self.read_list(pass.run.list);
                 }
-                let (texts, since) = row.looked_for();
-                let since = since.last;
+                let (texts, since) = row.searched();
                 *read = Some(Read::Listed(list, self.appeared(id, texts, since)));
             }
             Action::Append(event) => {
@@ -648,7 +675,7 @@ impl World {
         let given = flight.given;
         let outcome = self
             .service
-            .carry_out(id, flight.user, record, given.as_ref());
+            .carry_out(id, flight.user, record, given.as_ref(), self.now);
         let Outcome::Saved(record) = outcome else {
             return None;
         };
@@ -709,7 +736,7 @@ impl World {
             Fate::NamesAnother => {
                 let mut given = Given::of_text(&Draft::A.text());
                 given.fields[service::CONSIGNEE] = Some(PAT);
-                seen = Some(self.service.insert(Author::Other, "pat", &given));
+                seen = Some(self.service.insert(Author::Other, "pat", &given, self.now));
             }
             Fate::ArrivesLate => self.late.push(held.flight.clone()),
             _ => {}
@@ -782,6 +809,8 @@ impl World {
             self.laws.takes(id, service::at(&record.id), &self.service);
             let service = Arc::make_mut(&mut self.learnt);
             service.learn_author(record);
+            let made = &self.service.records[service::at(&record.id)];
+            self.laws.learns(made.created_by);
             let shown = self.service.shown(service::at(&record.id));
             planted::after_learning(self.planted, service, &text.value(), &shown);
         }
@@ -850,7 +879,7 @@ impl World {
             self.laws.saw_all(record, content);
         }
         self.laws
-            .says(id, said, &screen, seen, not_after, self.user);
+            .says(id, said, &screen, seen, not_after, self.user, self.now);
         if known.is_none() || matches!(said, Said::Resend | Said::KeepMine) {
             self.laws.knows(id, self.listed());
         }
@@ -969,13 +998,12 @@ impl World {
             let is_own =
                 |row: &Arc<Row>| row.record.as_ref() == Some(&id) && (is_over || !row.is_named);
             let own = self.rows[&maker].record.as_ref();
+            let own = own.map(|own| service::at(own));
             // A colleague's record with all of a lost text is not told apart from ours, which is then nobody's.
-            let is_ours = |at: usize| matches!(self.service.records[at].maker, Author::Us(_));
-            let has_own = own
-                .map(|own| service::at(own))
-                .is_some_and(|own| self.service.is_there(own) && is_ours(own));
+            let is_theirs = |at: usize| self.service.records[at].maker == Author::Other;
+            let has_own = own.is_some_and(|own| self.service.is_there(own));
             // Where its own record is gone, it is the only one, unless none is wanted.
-            let is_further = is_over || has_own || own.is_none();
+            let is_further = !own.is_some_and(is_theirs) && (is_over || has_own || own.is_none());
             let is_by_us = |author: &Author| matches!(author, Author::Us(_));
             is_further
                 && record.authors.iter().all(is_by_us)
@@ -1027,6 +1055,7 @@ impl World {
         for record in &self.service.records {
             (record.content, record.authors, record.maker).hash(&mut key);
             (record.is_deleted, record.created_by).hash(&mut key);
+            (self.now - record.made_at < DAY).hash(&mut key);
             rank(&updated_at(record.updated)).hash(&mut key);
         }
         for (at, copied) in &self.copy {

@@ -1,15 +1,15 @@
-//! Edits by someone else.
+//! Edits by other users.
 
-/// One edit, decided before it is known which records there are.
+/// One edit, chosen before the existing records are known.
 #[derive(Clone, Debug)]
 pub(super) struct Edit {
     pub(super) kind: EditKind,
-    /// Which record, counted round.
+    /// The index of the record, modulo the number of records.
     pub(super) pick: usize,
     pub(super) heads: u16,
-    /// How long after the edit before, in milliseconds; 0: at the same instant.
+    /// Milliseconds since the previous edit; 0: the same instant.
     pub(super) pause: u64,
-    /// The minutes from UTC in which the date is written.
+    /// The UTC offset of the written date, in minutes.
     pub(super) offset: i32,
     pub(super) movement: &'static str,
 }
@@ -19,17 +19,17 @@ pub(super) enum EditKind {
     Insert,
     Change,
     Submit,
-    /// The date alone.
+    /// Only the date changes.
     Touch,
     /// Neither lists nor reads show it.
     Delete,
-    /// Lists leave it out; a read finds it.
+    /// Lists omit it; a read finds it.
     Hide,
-    /// Listed again, with the date that it had.
+    /// Listed again, with its previous date.
     Unhide,
-    /// Listed, and a read does not find it.
+    /// Listed, but a read does not find it.
     Unreadable,
-    /// The content changes, and the date becomes an earlier one.
+    /// The content changes, and the date moves back.
     OlderDate,
 }
 

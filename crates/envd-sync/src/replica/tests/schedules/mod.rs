@@ -1,4 +1,4 @@
-//! Copies of accounts: random schedules against a plain model.
+//! Random schedules of syncs and reads, checked against a simple model.
 
 mod edit;
 mod observed_service;
@@ -12,7 +12,7 @@ use crate::store::{MemorySync, SyncStore};
 use equipment::schedules::{count, run_schedules};
 use schedule::Schedule;
 
-/// Runs so many schedules. Each opens its store again and again, as a program does that starts.
+/// Runs this many schedules. Each reopens its store again and again, as a restarted program does.
 fn run_all<S: SyncStore, O: Fn() -> S>(schedules: u64, opener: impl Fn(u64) -> O + Sync) {
     run_schedules(schedules, |number, seed| {
         let open = opener(number);
@@ -36,7 +36,7 @@ fn copies_and_feeds_are_right_after_random_schedules() {
     });
 }
 
-/// A store in a file, opened anew by each program.
+/// A store in a file, reopened by each program.
 ///
 /// Holds: this holds when the program is killed at any moment.
 #[cfg(feature = "sqlite")]

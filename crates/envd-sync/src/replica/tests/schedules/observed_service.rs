@@ -1,4 +1,4 @@
-//! The service of a schedule: what happened to its records, and what it has shown.
+//! The service of a schedule, with a history of its records and of everything that it has shown.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +22,7 @@ struct FullWalk {
 #[derive(Debug, Default)]
 pub(super) struct ObservedService {
     pub(super) list: Listing,
-    /// The token of the process that runs; requests of ended ones are refused.
+    /// The token of the running process; requests of ended processes are refused.
     pub(super) token: String,
     /// Edits before the list request with this number of the running process, from 1.
     pub(super) scheduled: Vec<(u64, Edit)>,
@@ -30,15 +30,15 @@ pub(super) struct ObservedService {
     pub(super) fails: Option<(u64, Failure)>,
     pub(super) lists: u64,
     pub(super) requests: u64,
-    /// Something happened that a walk may answer with an error: a refused cursor, a failure, a list that shifts.
+    /// An event that may fail a walk has happened: a refused cursor, a failure, a list that shifted.
     pub(super) is_disturbed: bool,
-    /// What each record was since the sync began.
+    /// The states of each record since the sync began.
     pub(super) states: BTreeMap<String, Vec<Value>>,
-    /// What lists and reads have shown of each record since the sync began; whether by a list without `fromDate`.
+    /// The states that lists and reads have shown since the sync began, and by which kind of request.
     pub(super) shown: BTreeMap<String, Vec<(Value, Shown)>>,
-    /// Records whose last change no walk that is clean need have shown.
+    /// Records whose last change a clean walk may have missed.
     pub(super) missable: BTreeSet<String>,
-    /// Records that were ever among them.
+    /// All records that were ever in `missable`.
     pub(super) hidden: BTreeSet<String>,
     /// A walk has begun and not ended.
     pub(super) is_walking: bool,
@@ -90,13 +90,13 @@ impl ObservedService {
             .collect();
     }
 
-    /// The copy took these records from a list, or found them on one.
+    /// Notes that the copy has written these records from a list, or found them on one.
     pub(super) fn taken<'a>(&mut self, ids: impl Iterator<Item = &'a String>) {
         let now = self.events;
         self.last_taken.extend(ids.map(|id| (id.clone(), now)));
     }
 
-    /// Edits a record, by the position of its id; `offset` are the minutes from UTC in which its date is written.
+    /// Edits a record, chosen by the position of its id; `offset`: the UTC offset of its date in minutes.
     pub(super) fn edit(&mut self, edit: &Edit) {
         self.list.now += edit.pause;
         self.has_edited = true;
@@ -152,7 +152,7 @@ impl ObservedService {
         }
         let failure = self.fails.take_if(|(at, _)| *at == number);
         let failure = failure.map(|(_, failure)| failure);
-        // A cursor can be refused where there is one.
+        // Only a request with a cursor can have it refused.
         let is_refused = variables["after"].is_string();
         let failure = failure.filter(|failure| *failure != Failure::Cursor || is_refused);
         self.is_disturbed |= failure.is_some();
@@ -184,7 +184,7 @@ impl ObservedService {
         page.body
     }
 
-    /// Keeps what a page has shown.
+    /// Notes the records that a page has shown.
     fn note(&mut self, page: &ListedValues, is_full: bool, is_first: bool) {
         let how = if is_full {
             Shown::FullList
@@ -216,7 +216,7 @@ impl ObservedService {
         }
     }
 
-    /// Panics unless a record may be called gone now. `saw_all_pages`: no program was killed, so each page was used once.
+    /// Panics unless a record may be reported as gone now. `saw_all_pages`: no program was killed, so each page was used once.
     pub(super) fn check_gone(&self, id: &str, saw_all_pages: bool) {
         let last_taken = self.last_taken.get(id).copied().unwrap_or(0);
         let not_found = self.last_not_found.get(id).copied().unwrap_or(0);

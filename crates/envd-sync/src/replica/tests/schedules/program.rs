@@ -1,5 +1,5 @@
-//! The store as one program has it: the program ends or is interrupted at one of its calls, and what is written is kept as
-//! the history that consumers must be told.
+//! The store of one program. The program can be killed or interrupted at each call, and all commits are recorded as the history
+//! that consumers must receive.
 
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
@@ -15,39 +15,39 @@ use crate::store::rows::Batch;
 use crate::store::tests::store_wrapper::{Answered, StoreAnswer, StoreCall, StoreWrapper};
 use crate::store::{StoreError, StoreErrorKind, SyncStore};
 
-/// What was committed.
+/// The committed changes.
 #[derive(Debug, Default)]
 pub(super) struct History {
     /// The content of each record, without the date of its last change.
     pub(super) now: BTreeMap<String, Value>,
-    /// Each state after the one before; `None`: gone.
+    /// The new state of a record at each step; `None`: gone.
     pub(super) steps: Vec<(String, Option<Value>)>,
-    /// By consumer: how many steps there were when it was named, and the copy then.
+    /// For each consumer, the number of steps when it was created, and the copy at that time.
     pub(super) named: BTreeMap<String, (usize, BTreeMap<String, Value>)>,
     pub(super) commits: usize,
     last_sequence: u64,
 }
 
-/// Where a program is interrupted; numbers count from 1.
+/// The point at which a program is interrupted; numbers count from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Interruption {
     None,
-    /// It ends before a call of the store.
+    /// The program is killed before a call of the store.
     KilledBefore(usize),
-    /// It ends after a write of the store, and does not learn of it.
+    /// The program is killed after a write of the store, before it gets the result.
     KilledAfterCommit(usize),
-    /// It ends when it was polled so many times.
+    /// The program is killed at this poll.
     KilledAtPoll(usize),
     /// A write fails.
     RefusedCommit(usize),
-    /// Something else happens before a write.
+    /// Another action runs before a write.
     OtherBeforeCommit(usize),
-    /// Something else happens before a call of the store, and before those that follow as long as there is something.
+    /// Other actions run before a call of the store and before each following call, as long as there are any.
     OtherFrom(usize),
 }
 
 impl Interruption {
-    /// Whether the program does not come to its end.
+    /// Whether the program fails or is killed.
     pub(super) fn ends_it(self) -> bool {
         !matches!(
             self,
@@ -61,11 +61,11 @@ type Act = Pin<Box<dyn Future<Output = ()> + Send>>;
 #[derive(Clone)]
 pub(super) struct Program {
     inner: Arc<dyn SyncStore>,
-    /// Held by a write until it is noted, whatever becomes of the program: a killed one may leave a write to another thread.
+    /// Locked by a write until the write is recorded. A killed program may leave a write running on another thread.
     writing: Arc<tokio::sync::Mutex<()>>,
     history: Arc<Mutex<History>>,
     service: Arc<Mutex<ObservedService>>,
-    /// Whether each page that was shown was used, so that walks can be judged by what was shown.
+    /// Whether each page was used by the program that requested it, so that tests can check walks by the pages shown.
     pub(super) saw_all_pages: bool,
     interruption: Interruption,
     calls: Arc<AtomicUsize>,
@@ -90,7 +90,7 @@ impl Program {
         }
     }
 
-    /// Another program, which has opened the same store again.
+    /// Another program, which has opened the same store.
     pub(super) fn started(&self, inner: Arc<dyn SyncStore>, interruption: Interruption) -> Self {
         Self {
             writing: Arc::clone(&self.writing),
@@ -101,7 +101,7 @@ impl Program {
         }
     }
 
-    /// What else happens, once.
+    /// Adds an action of others, which runs once.
     pub(super) fn other(&self, act: impl Future<Output = ()> + Send + 'static) {
         self.others.lock().unwrap().push(Box::pin(act));
     }
@@ -113,7 +113,7 @@ impl Program {
         }
     }
 
-    /// Runs the program; `None`: it was killed.
+    /// Runs the program; `None` if it was killed.
     pub(super) async fn run<T>(&self, program: impl Future<Output = T>) -> Option<T> {
         let mut program = pin!(program);
         let mut polls = 0;
@@ -193,7 +193,7 @@ pub(super) fn without_date(mut record: Value) -> Value {
 }
 
 impl StoreWrapper for Program {
-    /// Each call is an await point.
+    /// Makes each call an await point.
     async fn call(&self, account: &str, call: StoreCall<'_>) -> Answered {
         tokio::task::yield_now().await;
         let number = self.calls.fetch_add(1, Ordering::SeqCst) + 1;

@@ -1,4 +1,4 @@
-//! A consumer of the feed, which is told, acknowledges and ends as a schedule says.
+//! A consumer of the feed, which reads, acknowledges and ends according to a schedule.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,15 @@ use super::program::{History, without_date};
 use crate::error::Error;
 use crate::replica::{Change, ChangeKind, Changes, LocalRecord, Replica};
 
-/// What one consumer was told in all its runs.
+/// The changes that a consumer received in all its runs.
 #[derive(Debug)]
 pub(super) struct Reader {
     pub(super) name: &'static str,
-    /// By number of the change: the record, and its content after the change; `None`: gone.
+    /// For each number of a change, the record and its content afterwards; `None`: gone.
     told: BTreeMap<u64, (String, Option<Value>)>,
-    /// The content that the consumer knows, by record.
+    /// The content of each record according to the changes received.
     known: BTreeMap<String, Value>,
-    /// The greatest number that an acknowledgement was begun for, and that one ended for.
+    /// The greatest change for which an acknowledgement was started, and the greatest for which one succeeded.
     acknowledging: u64,
     acknowledged: u64,
 }
@@ -32,7 +32,7 @@ impl Reader {
         }
     }
 
-    /// Reads at most so many changes, some rows at once, and acknowledges every one of so many, or none.
+    /// Reads at most `most` changes, `chunk` rows at a time, and acknowledges every `each`-th, or none.
     pub(super) async fn read(
         &mut self,
         replica: &Replica,
@@ -51,7 +51,7 @@ impl Reader {
             let first = first.get_or_insert_with(|| change.clone());
             if each.is_some_and(|each| number % each == 0) {
                 self.acknowledge(&mut feed, &change).await?;
-                // As another process does that is late.
+                // A late process acknowledges an older change.
                 feed.acknowledge(first).await?;
             }
         }
@@ -65,15 +65,15 @@ impl Reader {
         Ok(())
     }
 
-    /// `last` is the change before it in this run.
+    /// `last`: the previous change in this run.
     fn hear(&mut self, change: &Change, last: Option<u64>) {
         let (name, sequence) = (self.name, change.sequence);
-        // What was acknowledged is not repeated, and of what was not, nothing is left out.
+        // Acknowledged changes are not repeated, and no other change is skipped.
         assert!(
             sequence > last.unwrap_or(self.acknowledged),
             "{name}: {change:?} after {last:?}"
         );
-        // It is not known whether an acknowledgement was written when the program was killed.
+        // If the program was killed, the acknowledgement may or may not have been written.
         let from = last.unwrap_or(self.acknowledging) + 1;
         let left_out = self.told.range(from..sequence.max(from)).next();
         assert_eq!(left_out, None, "{name}: before {sequence}");
@@ -120,7 +120,7 @@ impl Reader {
         self.told.insert(sequence, (id, after));
     }
 
-    /// Compares what the consumer was told in the end with what was committed since it was named.
+    /// Compares the changes that the consumer received with those committed since it was created.
     pub(super) fn check(&self, history: &History) {
         let name = self.name;
         let (steps, copy) = &history.named[name];

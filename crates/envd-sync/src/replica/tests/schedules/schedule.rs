@@ -1,4 +1,4 @@
-//! One random schedule: what the website, the programs and the consumers do, and what must hold after each step.
+//! One random schedule of edits, programs and consumers, with the invariants checked after each step.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -28,9 +28,10 @@ pub(super) struct Schedule<'a> {
     open: &'a dyn Fn() -> Arc<dyn SyncStore>,
     store: Program,
     readers: Vec<Reader>,
-    /// The profile says that the service compares the last change.
+    /// The profile says that `fromDate` compares the last change.
     is_incremental: bool,
-    /// The service does what it says: it compares the last change, shows each at once, and writes no date back.
+    /// The service behaves as the profile says: it compares the last change, shows each change at once, and never moves a date
+    /// back.
     is_honest: bool,
     /// No program is killed, and no request fails.
     is_undisturbed: bool,
@@ -38,9 +39,9 @@ pub(super) struct Schedule<'a> {
     page_size: u32,
     overlap: Duration,
     processes: usize,
-    /// The clock of the programs, in seconds from that of the service.
+    /// The offset of the programs' clock from that of the service, in seconds.
     clock: i64,
-    /// Whether a sync has not ended, so that the next one goes on with its walk.
+    /// Whether a sync was interrupted, so that the next one continues its walk.
     is_unfinished: bool,
 }
 
@@ -119,7 +120,7 @@ impl<'a> Schedule<'a> {
         self.find_out().await;
     }
 
-    /// A program that starts now, with a token of its own.
+    /// Starts a program with its own token.
     fn start(&mut self, interruption: Interruption) -> (Program, Replica) {
         self.processes += 1;
         let program = self.store.started((self.open)(), interruption);
@@ -190,7 +191,7 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    /// A sync of another program over the same store.
+    /// Lets another program sync over the same store.
     fn let_another_sync(&mut self, process: &Program) {
         let is_full = self.random.bool();
         let replica = with_token(&self.client, &self.service().token).account(ACCOUNT);
@@ -205,7 +206,7 @@ impl<'a> Schedule<'a> {
         });
     }
 
-    /// Edits between the pages, and a request that fails.
+    /// Schedules edits between the pages, and a failing request.
     fn schedule_trouble(&mut self) {
         let mut scheduled = Vec::new();
         if self.random.bool() {
@@ -214,7 +215,7 @@ impl<'a> Schedule<'a> {
             }
         }
         if self.random.u8(..4) == 0 {
-            // Behind the walk, perhaps, and then before it, a day later.
+            // The first edit may be behind the walk; the second is ahead of it, a day later.
             for (number, pause) in [(2, 1_000), (3, 90_000_000)] {
                 let edit = Edit::random(&mut self.random);
                 scheduled.push((number, edit.but(EditKind::Change, pause)));
@@ -233,7 +234,7 @@ impl<'a> Schedule<'a> {
         service.fails = failure.map(|failure| (number, failure));
     }
 
-    /// The records of the copy, read as a program does that only reads.
+    /// The records of the copy, read by a program that does not sync.
     async fn copy(&self) -> BTreeMap<String, Value> {
         let replica = Replica::new(&self.client.account(ACCOUNT), self.store.clone());
         let mut query = replica.consignments().page_size(50);
@@ -251,7 +252,7 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    /// A service that does what it says refutes no profile, but for what a list that shifts has hidden.
+    /// A service that behaves as the profile says must not refute it, except where a shifting list has hidden a change.
     fn check_refuted(&self, report: &SyncReport) {
         let problems = report.problems.iter();
         for problem in problems.filter(|problem| problem.contains("does not hold")) {
@@ -262,7 +263,7 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    /// What this sync was shown last of each record is in the copy.
+    /// The copy must hold the last state of each record that this sync was shown.
     fn check_shown(&self, report: &SyncReport, copy: &BTreeMap<String, Value>) {
         let service = self.service();
         for (id, shown) in &service.shown {
@@ -282,7 +283,7 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    /// After a clean walk nothing is in the copy as it was before the sync, but what no walk can know of.
+    /// After a clean walk, the copy must not hold a state from before the sync, except for changes that no walk can notice.
     fn check_current(
         &self,
         report: &SyncReport,
@@ -292,7 +293,7 @@ impl<'a> Schedule<'a> {
         let mut service = self.service();
         let is_full = report.mode == SyncMode::Full;
         let compares_changes = is_full || service.list.compared == Compared::Updated;
-        // What changed behind a walk that goes on is for the next one.
+        // A continued walk leaves the changes behind it to the next walk.
         let goes_on = is_full && (was_unfinished || report.resumed);
         if !report.clean || goes_on || !compares_changes || service.list.lag > 0 {
             return;
@@ -335,7 +336,7 @@ impl<'a> Schedule<'a> {
         }
         let read = self.readers[index].read(&replica, most, each, chunk);
         let ended = process.run(read).await;
-        // One of the others may have failed.
+        // One of the other syncs may have failed.
         self.is_unfinished |= others > 0;
         let is_interrupted = interruption.ends_it();
         assert!(
@@ -344,7 +345,7 @@ impl<'a> Schedule<'a> {
         );
     }
 
-    /// Without further edits and failures, the copy becomes the list.
+    /// Without further edits and failures, the copy must become equal to the list.
     async fn repair(&mut self) {
         self.clock = 0;
         self.store.saw_all_pages = false;
@@ -356,7 +357,7 @@ impl<'a> Schedule<'a> {
         }
         let mut clean = 0;
         for number in 0..6 {
-            // The walk that is to be continued has small pages, and so has one more.
+            // The continued walk has small pages, and so does the next one.
             self.page_size = if number < 2 { self.page_size } else { 100 };
             let (_, replica) = self.start(Interruption::None);
             let report = replica.sync_full().await.unwrap();
@@ -400,13 +401,14 @@ impl<'a> Schedule<'a> {
         );
     }
 
-    /// A service that compares another date is found out by what it does not list, and read in full.
+    /// A service that compares another date must be detected by the changes that it does not list, and then be read in full.
     async fn find_out(&mut self) {
         if self.service().list.compared != Compared::Created || !self.is_incremental {
             return;
         }
         self.overlap = Duration::from_secs(60);
-        // A change of the very record that the watermark is from is found by itself, so some rounds miss nothing.
+        // If the edit changes the very record that set the watermark, the sync detects it directly and no change is missed. So try
+        // several rounds.
         for _ in 0..8 {
             for kind in [EditKind::Change, EditKind::Insert] {
                 let edit = Edit::random(&mut self.random).but(kind, 3_600_000);
@@ -424,14 +426,14 @@ impl<'a> Schedule<'a> {
         panic!("the profile does not hold, and no full walk has found it out");
     }
 
-    /// If the profile says that the service compares the last change, a sync is cheap from now on.
+    /// With a profile that says that `fromDate` compares the last change, syncs are cheap from here.
     async fn sync_with_nothing_new(&mut self) {
         self.page_size = 100;
         for number in 1..=4 {
             let (_, replica) = self.start(Interruption::None);
             let before = self.store.history().commits;
             let report = replica.sync().await.unwrap();
-            // The last full walk may have had a watermark that this page moves once.
+            // This page may move the watermark of the last full walk once.
             if report.mode == SyncMode::Incremental && number > 2 {
                 assert_eq!(self.store.history().commits, before, "{report}");
                 assert!(self.service().requests <= 2, "{report}");
@@ -449,12 +451,12 @@ async fn sync(replica: &Replica, is_full: bool) -> Result<SyncReport, Error> {
     }
 }
 
-/// A client over the same connections, with another token.
+/// The same client with another token.
 fn with_token(client: &Client, token: &str) -> Client {
     client.with_token_source(StaticToken::new(token).unwrap())
 }
 
-/// How the service lists.
+/// Chooses the behaviour of the list.
 fn listing(random: &mut fastrand::Rng) -> Listing {
     let compared = [Compared::Created, Compared::Moved, Compared::Nothing];
     let orders = [
@@ -479,5 +481,5 @@ fn listing(random: &mut fastrand::Rng) -> Listing {
     list
 }
 
-// The clock of the service begins here, and those of programs up to two days before.
+// The clock of the service starts here. Those of programs may be up to two days earlier, and must not be negative.
 const _: () = assert!(START > 200_000_000);

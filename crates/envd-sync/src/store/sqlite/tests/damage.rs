@@ -1,4 +1,4 @@
-//! Files that are damaged, of another program, or of a newer version.
+//! Damaged files, files of other programs, and files of newer versions.
 
 use std::fs;
 use std::panic::AssertUnwindSafe;
@@ -75,7 +75,7 @@ async fn a_newer_file_is_left_as_it_is() {
     other
         .execute_batch("DROP TABLE payloads; PRAGMA user_version = 2;")
         .unwrap();
-    // A newer program has migrated it, while this one had it open.
+    // A newer program migrated the file while this one had it open.
     let commit = open.commit(ACCOUNT, &batch(1, 1)).await.map(drop);
     let read = open.documents(ACCOUNT, "").await.map(drop);
     for error in [commit, read] {
@@ -89,7 +89,7 @@ async fn a_newer_file_is_left_as_it_is() {
 async fn a_truncated_file_is_unreadable_and_left_as_it_is() {
     let folder = Folder::new();
     let whole = filled(&folder).await;
-    // SQLite takes a file of no byte, and of one, for a new one.
+    // SQLite treats a file of zero or one byte as a new one.
     let (half, all_but_a_page) = (whole.len() / 2, whole.len() - 4_096);
     for length in [2, 50, 99, 512, 4_096, 5_000, half, all_but_a_page] {
         folder.write(&whole[..length]);
@@ -99,7 +99,7 @@ async fn a_truncated_file_is_unreadable_and_left_as_it_is() {
     }
 }
 
-/// `SQLite` has no checksums: what was flipped inside a payload reads otherwise. Everything else is an error or has no effect.
+/// `SQLite` has no checksums: a flipped bit inside a payload changes the payload. All other damage is an error or has no effect.
 #[tokio::test]
 async fn flipped_bytes_are_an_error_or_without_effect_and_never_a_panic() {
     let folder = Folder::new();
@@ -108,7 +108,7 @@ async fn flipped_bytes_are_an_error_or_without_effect_and_never_a_panic() {
     let mut unreadable = 0;
     for round in 0..150 {
         let mut damaged = whole.clone();
-        // The heads of pages, where the structure is, and anywhere.
+        // At the heads of pages, which hold the structure, and anywhere.
         let page = random.usize(..whole.len() / 4_096) * 4_096;
         let at = match round % 3 {
             0 => page + random.usize(..12),
@@ -144,7 +144,7 @@ async fn a_check_finds_damage_that_opening_does_not() {
     let whole = filled(&folder).await;
     folder.store().check().await.unwrap();
     let mut found = 0;
-    // Each page but the first, which is read when the file is opened.
+    // Every page except the first, which is read when the file is opened.
     for page in (4_096..whole.len()).step_by(4_096) {
         let mut damaged = whole.clone();
         damaged[page..page + 12].fill(0xff);
@@ -153,7 +153,7 @@ async fn a_check_finds_damage_that_opening_does_not() {
             continue;
         };
         match store.check().await {
-            // A page without structure, such as the rest of a long payload.
+            // A page without structure, such as the overflow of a long payload.
             Ok(()) => {}
             Err(error) => {
                 assert_eq!(error.kind(), StoreErrorKind::Unreadable, "{error}");
@@ -165,7 +165,7 @@ async fn a_check_finds_damage_that_opening_does_not() {
     assert!(found > 5, "{found}");
 }
 
-/// `SQLite` takes a frame of the log that does not fit its checksum for the end of the log.
+/// `SQLite` treats a log frame with a wrong checksum as the end of the log.
 #[tokio::test]
 async fn a_damaged_log_loses_its_last_commits_and_no_check_finds_it() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! No space is left: nothing is written half, and writes go on when there is room.
+//! A full disk: no batch is written in part, and writes succeed again when there is space.
 
 use super::folder::{ACCOUNT, Folder, batch, document, rows};
 use crate::error::Error;
@@ -6,7 +6,7 @@ use crate::store::{SqliteSync, SyncStore};
 use envd_sdk::ErrorKind;
 use envd_sdk::auth::StoreErrorKind;
 
-/// The size at which `SQLite` reports what it reports for a full disk.
+/// Limits the size of the database, so that `SQLite` reports a full disk.
 async fn limit(store: &SqliteSync, pages: u32) {
     let writer = store.writer.lock().await;
     writer
@@ -31,7 +31,7 @@ async fn a_full_disk_is_an_error_of_its_own_and_the_batch_is_written_when_there_
         assert_eq!(rows(&store).await, before);
         assert_eq!(document(&store).await.unwrap().version, 1);
     }
-    // What still fits is written.
+    // A batch that still fits is written.
     assert!(store.commit(ACCOUNT, &batch(1, 10)).await.unwrap());
     limit(&store, 1_000_000).await;
     assert!(store.commit(ACCOUNT, &large).await.unwrap());

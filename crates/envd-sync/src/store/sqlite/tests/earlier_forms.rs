@@ -1,10 +1,10 @@
-//! A file of each earlier form of the tables.
+//! Files with each earlier version of the tables.
 
 use super::folder::{ACCOUNT, Folder, batch, document, rows};
 use crate::store::SyncStore;
 use crate::store::rows::ChangeRange;
 
-/// The file was made from the first migration with another program.
+/// The file was created from the first migration with another program.
 #[tokio::test]
 async fn a_file_of_the_first_form_opens_with_all_that_is_in_it() {
     let folder = Folder::new();

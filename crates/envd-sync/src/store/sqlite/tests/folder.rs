@@ -1,4 +1,4 @@
-//! A folder of a test's own.
+//! A private folder for a test.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ pub(super) const ACCOUNT: &str = "farm";
 
 const FILE: &str = "farm.db";
 
-/// Is deleted with all that is in it when it is dropped.
+/// Deleted with its contents when dropped.
 pub(crate) struct Folder(TestFolder);
 
 impl Folder {
@@ -29,12 +29,12 @@ impl Folder {
         self.path().join(FILE)
     }
 
-    /// Writes the file, private as the store's own.
+    /// Writes the file with the permissions of the store.
     pub(super) fn write(&self, contents: impl AsRef<[u8]>) {
         self.0.write(FILE, contents);
     }
 
-    /// The file cannot be opened, and is left as it is.
+    /// Asserts that the file cannot be opened and is not changed.
     #[track_caller]
     pub(super) fn refuses(&self, kind: StoreErrorKind) -> StoreError {
         let before = fs::read(self.file()).unwrap();
@@ -49,7 +49,7 @@ impl Folder {
     }
 }
 
-/// A row with a payload of some size, and a document that has its number.
+/// A row with a payload of this size, and a document with its number.
 pub(super) fn batch(number: u64, size: usize) -> Batch {
     let row = RecordRow {
         id: format!("{number:06}"),

@@ -1,4 +1,4 @@
-//! Who may read and write the files.
+//! Permissions of the files.
 #![cfg(unix)]
 
 use envd_sdk::auth::{StoreError, StoreErrorKind};
@@ -50,7 +50,7 @@ async fn a_file_that_others_may_read_is_made_private_and_one_that_they_may_write
     }
 }
 
-/// A program that opened the readable file sees no later record. A process that writes the file keeps writing to it.
+/// A program that opened the file while it was readable sees no later record. A process that writes the file keeps writing to it.
 #[tokio::test]
 async fn a_file_that_others_could_read_is_replaced_unless_a_process_has_it_open() {
     let folder = Folder::new();
@@ -105,7 +105,7 @@ async fn a_link_a_directory_and_a_folder_that_others_may_write_are_refused() {
     let directory = folder.path().join("directory.db");
     fs::create_dir(&directory).unwrap();
     assert!(SqliteSync::open(&directory).unwrap_err().kind() == StoreErrorKind::Unreadable);
-    // With the sticky bit, others can still put a `-wal` there first.
+    // Even with the sticky bit, others can place a `-wal` there in advance.
     for shared in [0o777, 0o1777] {
         set_mode(folder.path(), shared);
         folder.refuses(StoreErrorKind::Insecure);
@@ -129,7 +129,7 @@ async fn a_planted_file_beside_the_database_is_refused() {
     }
 }
 
-/// Root writes to files of any mode, so the write is refused by `SQLite`'s own switch; for other users by the mode as well.
+/// Root can write files of any mode, so `SQLite`'s own switch refuses the write; for other users the mode does so, too.
 #[tokio::test]
 async fn a_file_that_cannot_be_written_is_read() {
     let folder = Folder::new();

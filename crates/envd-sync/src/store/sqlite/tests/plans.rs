@@ -1,4 +1,4 @@
-//! Which indexes `SQLite` chooses.
+//! The indexes that `SQLite` chooses.
 
 use rusqlite::{Connection, params_from_iter};
 
@@ -43,7 +43,7 @@ const CONDITIONS: [fn(&mut Query); 12] = [
     |query| query.up_to_sequence = Some(100),
 ];
 
-/// The plans of a search and of its count, a line for each table that is read.
+/// The plans of a search and of its count, with a line for each table read.
 fn plans(database: &Connection, query: &Query) -> Vec<String> {
     let mut plans = Vec::new();
     for search in [Search::page(Some(1), query), Search::count(Some(1), query)] {
@@ -106,7 +106,7 @@ async fn no_query_reads_rows_of_other_accounts_or_all_of_the_table() {
     }
 }
 
-/// In the order of the sequence an index has all rows, so only the statistics show that few have this status.
+/// The index by sequence has all rows; only the statistics show that few rows have this status.
 #[tokio::test]
 async fn rows_that_are_few_are_found_by_their_condition_and_many_in_their_order() {
     let folder = Folder::new();
@@ -129,7 +129,7 @@ async fn rows_that_are_few_are_found_by_their_condition_and_many_in_their_order(
     }
 }
 
-/// Where rows are pruned, the numbers of rows grow and the table does not.
+/// If rows are pruned, the row numbers grow although the table does not.
 #[tokio::test]
 async fn values_are_counted_again_only_when_the_numbers_of_rows_have_doubled() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! Several that have the file open.
+//! Several processes with the same file open.
 
 use envd_sdk::auth::StoreErrorKind;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ async fn a_writer_that_does_not_end_is_a_lock_timeout_and_readers_go_on() {
     drop(writer);
     let error = store.commit(ACCOUNT, &batch(2, 10)).await.unwrap_err();
     assert!(error.kind() == StoreErrorKind::LockTimeout, "{error}");
-    // What the other one has not committed is not read.
+    // Uncommitted data of the other process is not read.
     assert_eq!(rows(&store).await.len(), 1);
     other.execute_batch("ROLLBACK").unwrap();
     assert!(store.commit(ACCOUNT, &batch(2, 10)).await.unwrap());
