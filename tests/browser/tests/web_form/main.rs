@@ -1,12 +1,25 @@
 //! The application `web_form` in headless Chromium, by mouse and keyboard.
 //!
-//! `ENVD_SDK_TEST_CHROMIUM` names the browser. With `ENVD_SDK_PICTURES` all pages that are checked are kept in that folder, as
-//! pictures, and the printed receipt beside them.
+//! `ENVD_SDK_TEST_CHROMIUM` names the browser. With `ENVD_SDK_PICTURES` the tests write pictures of the pages to that folder, and the
+//! printed receipt.
 
 mod screen;
 
-use envd_sdk::fake::Fault;
+use processes::Mode;
 use screen::{Screen, Site};
+
+/// The pages of a complete declaration, with their fields.
+const COMPLETE: &str = "movement f.origin.pic=QAZZ7777&f.destination.pic=QDZZ3333&f.movementDate=15/1/2099&f.movementTime=05:15
+    q1 add=q.1.
+    q1 q.3.0=24&q.4.0=Angus&q.5.0=Steer : M
+    q9001 q.17.=Yes
+    q9002 q.56.=No&q.58.=No&q.59.=No&q.70.=No&q.88.=No&q.96.=No&q.102.=No
+    q146 none=q.146.
+    q157 none=q.157.
+    declaration f.declaration.fullName=Sam Sample&f.declaration.accept=true";
+
+/// What a receipt says when the page shows the record of the service.
+const RECEIPT: &str = "This is what the service has now";
 
 /// Begins a draft with the mouse, and returns its path.
 fn begin(screen: &Screen) -> String {
@@ -15,7 +28,16 @@ fn begin(screen: &Screen) -> String {
     screen.path()
 }
 
-/// Fills in where and when.
+/// A draft with all answers.
+fn complete(site: &Site, screen: &Screen) -> String {
+    let draft = begin(screen);
+    for line in COMPLETE.lines() {
+        let (page, fields) = line.trim().split_once(' ').unwrap();
+        site.fill_in(&format!("{draft}/{page}"), fields);
+    }
+    draft
+}
+
 fn fill_in_movement(screen: &Screen, draft: &str) {
     screen.go(&format!("{draft}/movement"));
     screen.enter("f.origin.pic", "qazz 7777");
@@ -25,12 +47,12 @@ fn fill_in_movement(screen: &Screen, draft: &str) {
     screen.save();
 }
 
-fn fill_in_animals(screen: &Screen, draft: &str, breed: &str) {
+fn fill_in_animals(screen: &Screen, draft: &str) {
     screen.go(&format!("{draft}/q1"));
     screen.send("button[name=add]");
     screen.enter("q.3.0", "24");
-    screen.enter("q.4.0", breed);
-    screen.value("document.getElementById('q.5.0').value = 'Steer : M'");
+    screen.enter("q.4.0", "Angus");
+    screen.choose("q.5.0", "Steer : M");
     screen.save();
 }
 
@@ -56,28 +78,8 @@ fn sign(screen: &Screen, draft: &str) {
     screen.save();
 }
 
-/// The pages of a complete declaration, with their fields.
-const COMPLETE: &str = "movement f.origin.pic=QAZZ7777&f.destination.pic=QDZZ3333&f.movementDate=15/1/2099&f.movementTime=05:15
-    q1 add=q.1.
-    q1 q.3.0=24&q.4.0=Angus&q.5.0=Steer : M
-    q9001 q.17.=Yes
-    q9002 q.56.=No&q.58.=No&q.59.=No&q.70.=No&q.88.=No&q.96.=No&q.102.=No
-    q146 none=q.146.
-    q157 none=q.157.
-    declaration f.declaration.fullName=Sam Sample&f.declaration.accept=true";
-
-/// A draft with everything in it.
-fn complete(site: &Site, screen: &Screen) -> String {
-    let draft = begin(screen);
-    for line in COMPLETE.lines() {
-        let (page, fields) = line.trim().split_once(' ').unwrap();
-        site.fill_in(&format!("{draft}/{page}"), fields);
-    }
-    draft
-}
-
 #[test]
-fn each_page_is_accessible_in_each_state_and_short_on_a_phone() {
+fn each_page_is_accessible_in_each_state() {
     let site = Site::start();
     let screen = Screen::open(&site);
     screen.assert_accessible("an empty list");
@@ -85,15 +87,19 @@ fn each_page_is_accessible_in_each_state_and_short_on_a_phone() {
     screen.assert_accessible("the tasks of a new draft");
     for page in [
         "forms",
+        "movement",
         "addresses",
+        "q1",
         "q9001",
         "q9002",
+        "q146",
         "q9004",
+        "q157",
         "declaration",
         "check",
     ] {
         screen.go(&format!("{draft}/{page}"));
-        screen.assert_accessible(page);
+        screen.assert_accessible(&format!("{page} without answers"));
     }
     screen.go(&format!("{draft}/movement"));
     screen.enter("f.origin.pic", "QAZZ777");
@@ -105,23 +111,32 @@ fn each_page_is_accessible_in_each_state_and_short_on_a_phone() {
     screen.assert_accessible("errors");
     // The link of an error leads to its field.
     screen.click("#summary a");
-    assert_eq!(screen.value("document.activeElement.id"), "f.origin.pic");
+    assert_eq!(screen.focused(), "f.origin.pic");
 
     screen.go(&format!("{draft}/q9001"));
     screen.click("[id='q.17..2']");
     screen.save();
     screen.sees("A question follows");
     screen.assert_accessible("a question that follows");
+    screen.save();
+    screen.sees("There is a problem");
+    screen.assert_accessible("an error at radio buttons");
+    screen.go(&format!("{draft}/0"));
+    screen.sees("Nothing was done");
+    screen.assert_accessible("a page that does not exist");
+}
 
+#[test]
+fn a_usual_load_is_short_on_a_phone_and_its_receipt_is_one_sheet() {
+    let site = Site::start();
+    let screen = Screen::open(&site);
     let draft = complete(&site, &screen);
     screen.go(&format!("{draft}/q1"));
     for row in 1..4 {
         screen.send("button[name=add]");
         screen.enter(&format!("q.3.{row}"), "24");
         screen.enter(&format!("q.4.{row}"), "Brahman");
-        screen.value(&format!(
-            "document.getElementById('q.5.{row}').value = 'Cow : F'"
-        ));
+        screen.choose(&format!("q.5.{row}"), "Cow : F");
     }
     screen.save();
     screen.go(&format!("{draft}/q1"));
@@ -129,65 +144,102 @@ fn each_page_is_accessible_in_each_state_and_short_on_a_phone() {
     sign(&screen, &draft);
     for page in [
         "",
-        "/movement",
-        "/check",
         "/forms",
+        "/movement",
+        "/q1",
+        "/q9001",
         "/q9002",
         "/declaration",
+        "/check",
     ] {
         screen.go(&format!("{draft}{page}"));
-        assert!(screen.screens() <= 3.0, "{page}: {}", screen.screens());
+        let screens = screen.screens();
+        // A page of rows is as long as its load.
+        let most = if page == "/q1" { 4.5 } else { 3.0 };
+        assert!(screens <= most, "{page}: {screens} screens");
     }
+    screen.go(&draft);
+    screen.assert_accessible("the tasks of a complete draft");
     screen.go(&format!("{draft}/check"));
     screen.assert_accessible("a check of all answers");
     screen.send("#submit");
-    screen.sees("This is what the service has now");
+    screen.sees(RECEIPT);
+    screen.sees("96 head");
     screen.assert_accessible("a receipt");
-    let printed = screen.printed();
-    let pages = printed
-        .windows(11)
-        .filter(|part| part == b"/Type /Page")
-        .count();
-    let trees = printed
-        .windows(12)
-        .filter(|part| part == b"/Type /Pages")
-        .count();
-    assert_eq!(pages - trees, 1, "the receipt is one sheet");
+    assert_eq!(screen.printed_pages(), 1);
     screen.go("");
     screen.assert_accessible("a list");
     assert_eq!(site.submitted(), 1);
 }
 
 #[test]
-fn a_declaration_is_filled_in_by_the_keyboard_alone() {
+fn a_declaration_is_filled_in_and_submitted_with_the_keyboard_alone() {
     let site = Site::start();
     let screen = Screen::open(&site);
-    // Past the link to the page, the name of the site, and the button.
-    screen.keys(&["Tab", "Tab", "Tab"]);
+    screen.tab_to("form[action$='/new'] button");
     screen.press_enter();
     let draft = screen.path();
-    screen.go(&format!("{draft}/movement"));
-    screen.keys(&["Tab", "Tab", "Tab", "Tab"]);
-    assert_eq!(screen.value("document.activeElement.id"), "f.origin.pic");
-    for text in ["QAZZ7777", "QDZZ3333", "15/1/2099", "5.15"] {
+    screen.tab_to("a[href$='/movement']");
+    screen.press_enter();
+    for (field, text) in [
+        ("f.origin.pic", "QAZZ7777"),
+        ("f.destination.pic", "QDZZ3333"),
+        ("f.movementDate", "15/1/2099"),
+        ("f.movementTime", "5.15"),
+    ] {
+        screen.tab_to(&format!("[id='{field}']"));
         screen.tab.type_str(text).unwrap();
-        screen.keys(&["Tab"]);
     }
-    // Enter saves and goes on; it removes no row.
+    // Enter in a field saves the page and continues.
     screen.press_enter();
     assert_eq!(screen.path(), format!("{draft}/addresses"));
-    fill_in_animals(&screen, &draft, "Angus");
-    screen.go(&format!("{draft}/q1"));
-    screen.enter("q.4.0", "Brahman");
+    screen.tab_to(".buttons button");
     screen.press_enter();
-    screen.go(&format!("{draft}/q1"));
-    assert_eq!(screen.field("q.4.0"), "Brahman");
+
+    screen.tab_to("button[name=add]");
+    screen.press_enter();
+    for (field, text) in [("q.3.0", "24"), ("q.4.0", "Angus"), ("q.5.0", "Steer")] {
+        screen.tab_to(&format!("[id='{field}']"));
+        screen.tab.type_str(text).unwrap();
+    }
+    // Enter removes no row, although that button is nearer.
+    screen.tab_to("[id='q.4.0']");
+    screen.press_enter();
+    assert_eq!(screen.path(), format!("{draft}/q9001"));
+    screen.tab_to("[id='q.17.']");
+    screen.keys(&["Space"]);
+    screen.press_enter();
+    for question in ["56", "58", "59", "70", "88", "96", "102"] {
+        screen.tab_to(&format!("[id='q.{question}.']"));
+        screen.keys(&["ArrowDown"]);
+    }
+    screen.press_enter();
+    assert_eq!(screen.path(), format!("{draft}/q146"));
+    screen.tab_to("button[name=none]");
+    screen.press_enter();
+    screen.tab_to(".buttons button");
+    screen.press_enter();
+    screen.tab_to("button[name=none]");
+    screen.press_enter();
+    screen.tab_to("[id='f.declaration.fullName']");
+    screen.tab.type_str("Sam Sample").unwrap();
+    screen.tab_to("[id='f.declaration.accept']");
+    screen.keys(&["Space"]);
+    screen.tab_to(".buttons button");
+    screen.press_enter();
+    assert_eq!(screen.path(), format!("{draft}/check"));
+    screen.sees("Steer : M");
+    screen.tab_to("#submit");
+    screen.press_enter();
+    screen.sees(RECEIPT);
+    assert_eq!(site.submitted(), 1);
 }
 
 #[test]
-fn two_browsers_lose_nothing_and_are_asked() {
+fn two_browsers_with_one_section_see_both_values() {
     let site = Site::start();
-    let (one, other) = (Screen::open(&site), Screen::open(&site));
+    let one = Screen::open(&site);
+    let other = Screen::open(&site);
     let draft = complete(&site, &one);
     let page = format!("{draft}/q1");
     one.go(&page);
@@ -202,10 +254,18 @@ fn two_browsers_lose_nothing_and_are_asked() {
     other.assert_accessible("a page that was changed elsewhere");
     other.save();
     sign(&other, &draft);
-    // Both submit what is there.
+    // A check from before the last edit submits nothing.
+    one.go(&format!("{draft}/check"));
+    one.sees("Hereford");
+    site.fill_in(&page, "q.3.0=42");
+    one.send("#submit");
+    one.sees("The declaration has changed");
+    one.assert_accessible("a check that is stale");
+    assert_eq!(site.submitted(), 0);
+    sign(&other, &draft);
     for screen in [&one, &other] {
         screen.go(&format!("{draft}/check"));
-        screen.sees("Hereford");
+        screen.sees("42");
     }
     other.send("#submit");
     one.send("#submit");
@@ -214,87 +274,175 @@ fn two_browsers_lose_nothing_and_are_asked() {
 }
 
 #[test]
-fn a_double_click_back_and_a_reload_send_nothing_twice() {
+fn a_double_click_back_a_reload_and_a_stale_tab_send_nothing_twice() {
+    let site = Site::start();
+    let screen = Screen::open(&site);
+    screen.double_click("form[action$='/new'] button");
+    screen.until("location.pathname.split('/').length === 3");
+    screen.go("");
+    assert_eq!(screen.count("table th[scope=row]"), 1);
+
+    let draft = complete(&site, &screen);
+    let rows = format!("{draft}/q146");
+    screen.go(&rows);
+    screen.double_click("button[name=add]");
+    screen.until("document.querySelector('.row')");
+    screen.go(&rows);
+    assert_eq!(screen.count(".row"), 1);
+    screen.send("button[name=remove]");
+    screen.send("button[name=none]");
+
+    let stale = Screen::open(&site);
+    for screen in [&screen, &stale] {
+        sign(screen, &draft);
+        screen.go(&format!("{draft}/check"));
+    }
+    let receipt = format!("document.body.innerText.includes('{RECEIPT}')");
+    screen.double_click("#submit");
+    screen.until(&receipt);
+    assert_eq!(screen.path(), draft);
+    screen.reload();
+    screen.sees(RECEIPT);
+    screen.value("setTimeout(() => history.back())");
+    screen.until("!document.body.innerText.includes('Number C-')");
+    stale.send("#submit");
+    stale.sees(RECEIPT);
+    assert_eq!(site.submitted(), 1);
+}
+
+#[test]
+fn a_kill_at_each_step_loses_nothing() {
+    let mut site = Site::start();
+    let screen = Screen::open(&site);
+    let draft = begin(&screen);
+    for fill_in in [fill_in_movement, fill_in_animals, fill_in_questions, sign] {
+        fill_in(&screen, &draft);
+        site.restart();
+        screen.reload();
+    }
+    // The application is down when the page is sent. A reload sends the page again.
+    screen.go(&format!("{draft}/declaration"));
+    screen.enter("f.declaration.phone", "0491 570 156");
+    let port = site.kill();
+    screen.click(".buttons button");
+    screen.until("location.href.startsWith('chrome-error')");
+    site.start_again(port);
+    screen.reload();
+    screen.go(&format!("{draft}/check"));
+    screen.sees("0491 570 156");
+    screen.send("#submit");
+    screen.sees(RECEIPT);
+    screen.sees("Angus");
+    assert_eq!(site.submitted(), 1);
+}
+
+/// At each request of a submit: a list, the creation, and the submit by id.
+#[test]
+fn a_kill_between_the_yes_of_the_service_and_the_reply_leaves_one_record() {
+    for number in 1..=3 {
+        let mut site = Site::start();
+        let screen = Screen::open(&site);
+        let draft = complete(&site, &screen);
+        screen.go(&format!("{draft}/check"));
+        site.hold_reply(number);
+        screen.click("#submit");
+        site.until_held();
+        let port = site.kill();
+        site.set_line(Mode::Cut);
+        screen.until("location.href.startsWith('chrome-error')");
+        site.set_line(Mode::Pass);
+        site.start_again(port);
+        // The reload posts the page again.
+        screen.reload();
+        screen.go(&draft);
+        screen.reload_until("Number C-");
+        assert_eq!(site.submitted(), 1, "request {number}");
+    }
+}
+
+#[test]
+fn a_slow_or_cut_line_shows_a_waiting_declaration_and_sends_it_once() {
     let site = Site::start();
     let screen = Screen::open(&site);
     let draft = complete(&site, &screen);
     screen.go(&format!("{draft}/check"));
-    screen.double_click("#submit");
-    std::thread::sleep(std::time::Duration::from_secs(4));
-    eprintln!("PATH {} SUBMITTED {} STATE {:?}", screen.path(), site.submitted(), screen.value("[document.readyState, performance.getEntriesByType('navigation')[0].type]"));
-    screen.until("document.body.innerText.includes('This is what the service has now')");
-    assert_eq!(screen.path(), draft);
-    screen.reload();
-    screen.value("setTimeout(() => history.back())");
-    screen.until("document.body.innerText.includes('This is what the service has now')");
+    site.set_line(Mode::Cut);
+    screen.send("#submit");
+    screen.sees("Waiting");
+    screen.sees("This is what is to be sent");
+    screen.assert_accessible("a declaration that waits");
+    screen.go("");
+    screen.assert_accessible("a list with a declaration that waits");
+    screen.go(&draft);
+    site.set_line(Mode::Pass);
+    screen.send("button[value='try again']");
+    screen.reload_until("Number C-");
     assert_eq!(site.submitted(), 1);
 }
 
 #[test]
-fn a_kill_and_lost_lines_at_each_step_leave_one_record() {
-    let mut site = Site::start();
+fn a_refusal_is_shown_with_the_words_of_the_service() {
+    let site = Site::start();
     let screen = Screen::open(&site);
-    let draft = begin(&screen);
-    for step in 0..4 {
-        let fill_in = |screen: &Screen| match step {
-            0 => fill_in_movement(screen, &draft),
-            1 => fill_in_animals(screen, &draft, "Angus"),
-            2 => fill_in_questions(screen, &draft),
-            _ => sign(screen, &draft),
-        };
-        fill_in(&screen);
-        site.restart();
-        screen.reload();
-    }
-    // The server is away when the page is sent. The browser sends it again when it is reloaded.
-    screen.go(&format!("{draft}/check"));
-    let port = site.kill();
-    screen.click("#submit");
-    screen.until("location.href.startsWith('chrome-error')");
-    site.start_again(port);
-    // The reply of the service to the creation is lost as well.
+    let draft = complete(&site, &screen);
     site.fake
         .on_operation("CreateOrSaveConsignment")
-        .fault(Fault::dropped_after());
+        .refuse("003", "the service is being moved");
     screen.go(&format!("{draft}/check"));
     screen.send("#submit");
-    site.restart();
-    screen.reload();
-    for _ in 0..1_000 {
-        if screen.text().contains("This is what the service has now") {
-            break;
-        }
-        screen.reload();
-    }
-    screen.sees("This is what the service has now");
+    screen.sees("Refused");
+    screen.sees("The service says:");
+    screen.assert_accessible("a refused declaration");
+    screen.send("button[value=change]");
+    screen.assert_accessible("the tasks of a refused declaration");
+    sign(&screen, &draft);
+    screen.send("#submit");
+    screen.sees(RECEIPT);
     assert_eq!(site.submitted(), 1);
 }
 
 #[test]
-fn a_signature_is_drawn_kept_and_shown_and_a_name_signs_without_scripts() {
+fn a_signature_is_drawn_kept_and_shown() {
     let site = Site::start();
     let screen = Screen::open(&site);
     let draft = complete(&site, &screen);
     screen.go(&format!("{draft}/declaration"));
     screen.draw("ink");
+    screen.assert_accessible("a signature");
     screen.save();
     let is_shown = "document.querySelector('dd img')?.naturalWidth === 600";
     screen.until(is_shown);
     screen.go(&format!("{draft}/declaration"));
-    let drawn = "document.getElementById('ink').getContext('2d').getImageData(0, 0, 600, 180).data.some((it) => it)";
-    screen.until(drawn);
+    let is_drawn = "document.getElementById('ink').getContext('2d').getImageData(0, 0, 600, 180).data.some((it) => it)";
+    screen.until(is_drawn);
     screen.go(&format!("{draft}/check"));
     screen.send("#submit");
     screen.until(is_shown);
-
-    // Nothing of it is in another draft, and without scripts there is no place to draw.
+    assert_eq!(screen.printed_pages(), 1);
+    // "Clear" removes it again.
     let draft = complete(&site, &screen);
+    screen.go(&format!("{draft}/declaration"));
+    screen.draw("ink");
+    screen.click("#clear");
+    screen.save();
+    assert_eq!(screen.count("dd img"), 0);
+}
+
+#[test]
+fn without_scripts_a_typed_name_signs() {
+    let site = Site::start();
+    let screen = Screen::open(&site);
     screen.without_script();
+    let draft = begin(&screen);
+    fill_in_movement(&screen, &draft);
+    fill_in_animals(&screen, &draft);
+    fill_in_questions(&screen, &draft);
     screen.go(&format!("{draft}/declaration"));
     let canvas = screen.tab.find_element("#ink").unwrap();
-    assert!(canvas.get_box_model().is_err(), "it is not shown");
-    screen.go(&format!("{draft}/check"));
-    screen.click("#submit");
-    screen.tab.wait_for_element("#outcome").unwrap();
-    assert_eq!(site.submitted(), 2);
+    assert!(canvas.get_box_model().is_err(), "the canvas is hidden");
+    sign(&screen, &draft);
+    screen.send("#submit");
+    screen.sees(RECEIPT);
+    screen.sees("Sam Sample");
+    assert_eq!(site.submitted(), 1);
 }

@@ -3,6 +3,7 @@
 use std::env;
 use std::ffi::OsStr;
 use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use headless_chrome::protocol::cdp::types::Event;
 use headless_chrome::protocol::cdp::{Emulation, Input, Page, Runtime};
 use headless_chrome::types::PrintToPdfOptions;
 use headless_chrome::{Browser, LaunchOptions, Tab};
-use processes::{Folder, Program, Running, http};
+use processes::{Folder, Mode, Program, Proxy, Running, http};
 use serde_json::{Value, from_value, json};
 use tokio::runtime::{Builder, Runtime as Tokio};
 use url::Url;
@@ -22,10 +23,14 @@ const BROWSER: &str = "ENVD_SDK_TEST_CHROMIUM";
 /// The test file of axe-core; see its licence beside it.
 const AXE: &str = include_str!("../../axe/axe.min.js");
 
-/// The application on a fake of the test, which runs in threads of its own.
+/// The longest wait for the next page.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// The application on a fake, through a proxy. The fake and the proxy run in threads of this test.
 pub(crate) struct Site {
     runtime: Tokio,
     pub(crate) fake: Fake,
+    proxy: Proxy,
     folder: Folder,
     running: Running,
 }
@@ -35,11 +40,13 @@ impl Site {
         let mut runtime = Builder::new_multi_thread();
         let runtime = runtime.worker_threads(1).enable_all().build().unwrap();
         let fake = runtime.block_on(Fake::start());
+        let proxy = runtime.block_on(Proxy::of(&fake));
         let folder = Folder::new();
-        let running = run(&fake, &folder, 0);
+        let running = run(&fake, &proxy, &folder, 0);
         Self {
             runtime,
             fake,
+            proxy,
             folder,
             running,
         }
@@ -47,18 +54,36 @@ impl Site {
 
     /// Kills the application, and starts it again at the same address.
     pub(crate) fn restart(&mut self) {
-        let port = self.running.url("url").port().unwrap();
-        self.running.process.kill();
-        self.running = run(&self.fake, &self.folder, port);
+        let port = self.kill();
+        self.start_again(port);
     }
 
+    /// Kills the application, and returns its port.
     pub(crate) fn kill(&mut self) -> u16 {
         self.running.process.kill();
         self.running.url("url").port().unwrap()
     }
 
     pub(crate) fn start_again(&mut self, port: u16) {
-        self.running = run(&self.fake, &self.folder, port);
+        self.running = run(&self.fake, &self.proxy, &self.folder, port);
+    }
+
+    /// Sets the line between the application and the service.
+    pub(crate) fn set_line(&self, mode: Mode) {
+        self.proxy.set(mode);
+        if mode == Mode::Cut {
+            self.runtime.block_on(self.proxy.settle());
+        }
+    }
+
+    /// Holds back the reply to a coming request, counted from 1, and all later replies.
+    pub(crate) fn hold_reply(&self, number: usize) {
+        self.proxy.hold_reply(self.proxy.statements() + number);
+    }
+
+    /// Waits until the service has sent the reply that is held back.
+    pub(crate) fn until_held(&self) {
+        self.runtime.block_on(self.proxy.stopped());
     }
 
     pub(crate) fn url(&self) -> &str {
@@ -97,11 +122,12 @@ impl Site {
     }
 }
 
-fn run(fake: &Fake, folder: &Folder, port: u16) -> Running {
-    // The programs are beside the folder of the tests.
+fn run(fake: &Fake, proxy: &Proxy, folder: &Folder, port: u16) -> Running {
+    // The program is beside the folder of the tests.
     let tests = env::current_exe().unwrap();
     let program = tests.ancestors().nth(2).unwrap().join("web_form");
     let program = Program::new(program.to_str().unwrap()).at(fake);
+    let program = program.env("ENVD_GRAPHQL_URL", proxy.through(fake.graphql_url()));
     let program = program.arg("--port").arg(port.to_string());
     Running::start(program.arg("--store").arg(folder.path("form.db")))
 }
@@ -110,6 +136,8 @@ pub(crate) struct Screen {
     pub(crate) tab: Arc<Tab>,
     _browser: Browser,
     console: Arc<Mutex<Vec<String>>>,
+    /// Each navigation and each load of a page.
+    loads: Receiver<()>,
     base: String,
 }
 
@@ -129,10 +157,20 @@ impl Screen {
         let browser = Browser::new(options).unwrap();
         let tab = browser.new_tab().unwrap();
         let console: Arc<Mutex<Vec<String>>> = Arc::default();
-        let said = Arc::clone(&console);
+        let complaints = Arc::clone(&console);
+        let (load, loads) = channel();
         tab.add_event_listener(Arc::new(move |event: &Event| {
             if let Some(text) = complaint(event) {
-                said.lock().unwrap().push(text);
+                complaints.lock().unwrap().push(text);
+            }
+            let is_load = matches!(
+                event,
+                Event::PageLoadEventFired(_)
+                    | Event::PageFrameNavigated(_)
+                    | Event::PageNavigatedWithinDocument(_)
+            );
+            if is_load {
+                let _ = load.send(());
             }
         }))
         .unwrap();
@@ -141,6 +179,7 @@ impl Screen {
             tab,
             _browser: browser,
             console,
+            loads,
             base: site.url().to_owned(),
         };
         screen.resize(1280);
@@ -222,7 +261,34 @@ impl Screen {
         self.tab.type_str(text).unwrap();
     }
 
-    /// Presses keys one after the other; enter sends the page.
+    /// Chooses a value of a list.
+    pub(crate) fn choose(&self, id: &str, value: &str) {
+        self.value(&format!(
+            "(document.getElementById('{id}').value = '{value}')"
+        ));
+        assert_eq!(self.field(id), value);
+    }
+
+    /// Presses Tab until an element has the focus.
+    pub(crate) fn tab_to(&self, selector: &str) {
+        let selector = Value::from(selector);
+        let is_there = format!("document.activeElement.matches({selector})");
+        for _ in 0..100 {
+            if self.value(&is_there) == true {
+                return;
+            }
+            self.keys(&["Tab"]);
+        }
+        panic!("Tab does not reach {selector}");
+    }
+
+    /// The id of the element with the focus.
+    pub(crate) fn focused(&self) -> String {
+        let id = self.value("document.activeElement.id");
+        id.as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Presses keys one after the other.
     pub(crate) fn keys(&self, keys: &[&str]) {
         for key in keys {
             self.tab.press_key(key).unwrap();
@@ -238,33 +304,50 @@ impl Screen {
 
     /// The value of a JavaScript expression.
     pub(crate) fn value(&self, expression: &str) -> Value {
-        self.try_value(expression).unwrap()
-    }
-
-    /// `None` where the page goes meanwhile.
-    fn try_value(&self, expression: &str) -> Option<Value> {
         let evaluate = json!({
             "expression": format!("(async () => JSON.stringify(await ({expression})))()"),
             "awaitPromise": true, "returnByValue": true, "allowUnsafeEvalBlockedByCSP": false,
         });
         let evaluate: Runtime::Evaluate = from_value(evaluate).unwrap();
-        let result = self.tab.call_method(evaluate).ok()?;
+        let result = self.tab.call_method(evaluate).unwrap();
         let json = result.result.value.unwrap_or_default();
-        Some(serde_json::from_str(json.as_str().unwrap_or("null")).unwrap())
+        serde_json::from_str(json.as_str().unwrap_or("null")).unwrap()
     }
 
-    /// Waits for a condition of the page.
+    /// Waits for a page for which a condition holds.
     pub(crate) fn until(&self, condition: &str) {
-        let holds = format!("document.readyState === 'complete' && !!({condition})");
-        let evaluate = json!({"expression": holds, "returnByValue": true});
-        // Without a promise: the answer to one is lost when its page goes.
-        let is_held = |_: &i32| {
+        let expression = format!("document.readyState === 'complete' && !!({condition})");
+        let evaluate = json!({"expression": expression, "returnByValue": true});
+        loop {
+            // An error: the page is being replaced.
             let evaluate: Runtime::Evaluate = from_value(evaluate.clone()).unwrap();
-            let answer = self.tab.call_method(evaluate).ok();
-            answer.is_some_and(|answer| answer.result.value == Some(true.into()))
-        };
-        let held = (0..500).find(is_held).is_some();
-        assert!(held, "never: {condition}\n{}", self.text());
+            let answer = self.tab.call_method(evaluate);
+            if answer.is_ok_and(|answer| answer.result.value == Some(true.into())) {
+                return;
+            }
+            let loaded = self.loads.recv_timeout(LONGEST);
+            assert!(loaded.is_ok(), "never: {condition}\n{}", self.text());
+        }
+    }
+
+    /// Reloads the page until it has a text, such as a state that the outbox reaches by itself.
+    pub(crate) fn reload_until(&self, text: &str) {
+        for _ in 0..1_000 {
+            if self.text().contains(text) {
+                return;
+            }
+            self.reload();
+        }
+        self.sees(text);
+    }
+
+    /// How many elements a selector of CSS finds.
+    pub(crate) fn count(&self, selector: &str) -> usize {
+        let count = self.value(&format!(
+            "document.querySelectorAll({}).length",
+            Value::from(selector)
+        ));
+        count.as_u64().unwrap().try_into().unwrap()
     }
 
     #[track_caller]
@@ -327,7 +410,7 @@ impl Screen {
         self.value(&format!(
             "window.axe ? 0 : (() => {{ {AXE}; return 0; }})()"
         ));
-        for width in [360, 768, 1280] {
+        for width in [360, 1280] {
             self.resize(width);
             for scheme in ["light", "dark"] {
                 self.colours(scheme);
@@ -366,8 +449,8 @@ impl Screen {
         height.as_f64().unwrap()
     }
 
-    /// The page as it is printed on A4.
-    pub(crate) fn printed(&self) -> Vec<u8> {
+    /// How many sheets of A4 the page has when it is printed.
+    pub(crate) fn printed_pages(&self) -> usize {
         let options = PrintToPdfOptions {
             paper_width: Some(8.27),
             paper_height: Some(11.69),
@@ -377,7 +460,8 @@ impl Screen {
         if let Some(folder) = env::var_os("ENVD_SDK_PICTURES") {
             std::fs::write(PathBuf::from(folder).join("printed.pdf"), &pdf).unwrap();
         }
-        pdf
+        let pdf = String::from_utf8_lossy(&pdf);
+        pdf.matches("/Type /Page\n").count()
     }
 }
 
