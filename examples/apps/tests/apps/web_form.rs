@@ -385,6 +385,17 @@ async fn a_stale_page_shows_both_values_and_other_pages_merge() {
         .with(409)
         .has("no field any more: Wagyu");
 
+    // Another text has no signature: with another answer, and without a row.
+    let id = site.begin_complete();
+    let check = format!("/{id}/check");
+    site.fill_in(&id, "q1", &[("add", "q.1.")]);
+    site.page(&check).lacks("Tick “I declare”");
+    site.fill_in(&id, "q1", &[("q.4.1", "Wagyu")]);
+    site.page(&check).has("Tick “I declare”");
+    site.fill_in(&id, "declaration", &[("f.declaration.accept", "true")]);
+    site.fill_in(&id, "q1", &[("remove", "q.1.1")]);
+    site.page(&check).has("Tick “I declare”");
+
     // A check of older answers submits nothing; nor does a signature under them.
     let id = site.begin_complete();
     let check = site.page(&format!("/{id}/check"));
@@ -560,6 +571,7 @@ async fn what_the_service_refuses_is_shown_with_its_words_and_corrected() {
         .page(&format!("/{id}"))
         .has(">Refused<")
         .has("The service says:")
+        .has("the service is being moved")
         .has("value=\"resend\"");
     assert_eq!(site.records().len(), 0);
     site.post_from(

@@ -74,7 +74,9 @@ fn fill_in_questions(screen: &Screen, draft: &str) {
 fn sign(screen: &Screen, draft: &str) {
     screen.go(&format!("{draft}/declaration"));
     screen.enter("f.declaration.fullName", "Sam Sample");
-    screen.click("[id='f.declaration.accept']");
+    if screen.count("[id='f.declaration.accept']:checked") == 0 {
+        screen.click("[id='f.declaration.accept']");
+    }
     screen.save();
 }
 
@@ -207,7 +209,7 @@ fn a_declaration_is_filled_in_and_submitted_with_the_keyboard_alone() {
     screen.press_enter();
     assert_eq!(screen.path(), format!("{draft}/q9001"));
     screen.tab_to("[id='q.17.']");
-    screen.keys(&["Space"]);
+    screen.keys(&[" "]);
     screen.press_enter();
     for question in ["56", "58", "59", "70", "88", "96", "102"] {
         screen.tab_to(&format!("[id='q.{question}.']"));
@@ -224,7 +226,7 @@ fn a_declaration_is_filled_in_and_submitted_with_the_keyboard_alone() {
     screen.tab_to("[id='f.declaration.fullName']");
     screen.tab.type_str("Sam Sample").unwrap();
     screen.tab_to("[id='f.declaration.accept']");
-    screen.keys(&["Space"]);
+    screen.keys(&[" "]);
     screen.tab_to(".buttons button");
     screen.press_enter();
     assert_eq!(screen.path(), format!("{draft}/check"));
@@ -293,11 +295,9 @@ fn a_double_click_back_a_reload_and_a_stale_tab_send_nothing_twice() {
     screen.send("button[name=none]");
 
     let stale = Screen::open(&site);
-    for screen in [&screen, &stale] {
-        sign(screen, &draft);
-        screen.go(&format!("{draft}/check"));
-    }
+    stale.go(&format!("{draft}/check"));
     let receipt = format!("document.body.innerText.includes('{RECEIPT}')");
+    screen.go(&format!("{draft}/check"));
     screen.double_click("#submit");
     screen.until(&receipt);
     assert_eq!(screen.path(), draft);
@@ -392,9 +392,8 @@ fn a_refusal_is_shown_with_the_words_of_the_service() {
     screen.send("#submit");
     screen.sees("Refused");
     screen.sees("The service says:");
+    screen.sees("the service is being moved");
     screen.assert_accessible("a refused declaration");
-    screen.send("button[value=change]");
-    screen.assert_accessible("the tasks of a refused declaration");
     sign(&screen, &draft);
     screen.send("#submit");
     screen.sees(RECEIPT);
@@ -407,7 +406,7 @@ fn a_signature_is_drawn_kept_and_shown() {
     let screen = Screen::open(&site);
     let draft = complete(&site, &screen);
     screen.go(&format!("{draft}/declaration"));
-    screen.draw("ink");
+    screen.draw("#ink");
     screen.assert_accessible("a signature");
     screen.save();
     let is_shown = "document.querySelector('dd img')?.naturalWidth === 600";
@@ -422,7 +421,7 @@ fn a_signature_is_drawn_kept_and_shown() {
     // "Clear" removes it again.
     let draft = complete(&site, &screen);
     screen.go(&format!("{draft}/declaration"));
-    screen.draw("ink");
+    screen.draw("#ink");
     screen.click("#clear");
     screen.save();
     assert_eq!(screen.count("dd img"), 0);
@@ -438,8 +437,8 @@ fn without_scripts_a_typed_name_signs() {
     fill_in_animals(&screen, &draft);
     fill_in_questions(&screen, &draft);
     screen.go(&format!("{draft}/declaration"));
-    let canvas = screen.tab.find_element("#ink").unwrap();
-    assert!(canvas.get_box_model().is_err(), "the canvas is hidden");
+    let canvas = screen.value("document.getElementById('ink').getClientRects().length");
+    assert_eq!(canvas, 0, "the canvas is hidden");
     sign(&screen, &draft);
     screen.send("#submit");
     screen.sees(RECEIPT);

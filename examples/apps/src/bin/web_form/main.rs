@@ -259,8 +259,9 @@ async fn save(State(app): App, Path((id, name)): Path<(String, String)>, body: S
                 date_signature(&mut edited, app.today())?;
             }
             let mut draft = open.draft.clone();
-            if is_change && name != DECLARATION && is_signed(draft.form().input()) {
-                // A signed draft keeps its forms, so the signature goes first.
+            let is_other_text = edited.to_input() != open.form.to_input();
+            if is_other_text && name != DECLARATION && is_signed(draft.form().input()) {
+                // A signed draft keeps its forms, so the signature is removed first.
                 let Some(kept) = app.keep(&draft, &unsigned(&open.form)?).await? else {
                     continue;
                 };

@@ -12,7 +12,7 @@ use minijinja::{Value, context};
 use super::cli::chain;
 use super::declarations::{Declarations, Open, is_submitted};
 use super::form_title::title;
-use super::remarks::{Remark, SENTENCES, remarks};
+use super::remarks::{Remark, SENTENCES, remarks, words};
 use super::section::{Section, name, sections};
 use super::server::pages::{Pages, day};
 use super::server::random_id;
@@ -130,7 +130,7 @@ fn outcome(declaration: &Declaration) -> Value {
         context! { value, consequence => declaration.consequence(&decision) }
     });
     let problems = declaration.findings.iter().map(Finding::from_server);
-    let problems = problems.map(|found| SENTENCES.sentence(&found));
+    let problems = problems.map(|found| words(&found));
     context! {
         id => declaration.key, kind, number => declaration.number, sentence => declaration.sentence(),
         can_change => !is_confirmed && declaration.state != DeclarationState::Discarded,

@@ -86,7 +86,7 @@ pub(crate) fn remarks(form: &Form, sent: Option<&Declaration>) -> Vec<Remark> {
         .map(|sent| refused(form, &input, sent))
         .unwrap_or_default()
     {
-        add(&mut all, place(&found), SENTENCES.sentence(&found), false);
+        add(&mut all, place(&found), words(&found), false);
     }
     all
 }
@@ -109,6 +109,15 @@ fn too_long(items: &[Item]) -> Vec<Remark> {
         }
     }
     all
+}
+
+/// A sentence for a finding of the service; where this crate does not know its code, the words of the service.
+pub(crate) fn words(found: &Finding) -> String {
+    match (found.rule, &found.description) {
+        (Rule::Other, Some(description)) => description.clone(),
+        (Rule::Other, None) => found.message.clone(),
+        _ => SENTENCES.sentence(found),
+    }
 }
 
 /// What only the service found, where the field is as it was sent.
