@@ -186,7 +186,7 @@ fn a_declaration_is_filled_in_and_submitted_with_the_keyboard_alone() {
         ("f.movementTime", "5.15"),
     ] {
         screen.tab_to(&format!("[id='{field}']"));
-        screen.tab.type_str(text).unwrap();
+        screen.insert(text);
     }
     // Enter in a field saves the page and continues.
     screen.press_enter();
@@ -220,7 +220,7 @@ fn a_declaration_is_filled_in_and_submitted_with_the_keyboard_alone() {
     screen.tab_to("button[name=none]");
     screen.press_enter();
     screen.tab_to("[id='f.declaration.fullName']");
-    screen.tab.type_str("Sam Sample").unwrap();
+    screen.insert("Sam Sample");
     screen.tab_to("[id='f.declaration.accept']");
     screen.keys(&[" "]);
     screen.tab_to(".buttons button");
