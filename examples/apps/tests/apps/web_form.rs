@@ -81,7 +81,7 @@ impl Reply {
         self
     }
 
-    /// The value of a field, as it is in the page.
+    /// The value of a field in the page.
     fn value(&self, name: &str) -> String {
         let start = format!("name=\"{name}\" value=\"");
         let (_, rest) = self
@@ -160,7 +160,7 @@ impl Site {
         self.send("POST", path, &[&origin], body)
     }
 
-    /// What a browser posts of a page: its hidden fields, and what was entered.
+    /// Posts a page like a browser: its hidden fields, and the entered values.
     fn post_from(&self, page: &Reply, path: &str, fields: Fields<'_>) -> Reply {
         let mut body = form_urlencoded::Serializer::new(String::new());
         body.append_pair("token", &page.value("token"));
@@ -318,7 +318,7 @@ async fn what_is_wrong_is_said_at_the_top_and_at_the_field_once_the_page_was_sen
         "{}",
         saved.to
     );
-    // It is stored as it was typed.
+    // The typed text is stored, even if it is wrong.
     site.page(&saved.to)
         .has("<title>Error: Where and when")
         .has("<a href=\"#f.origin.pic\">PIC of origin “QAZZ777” is not a PIC.")
@@ -383,7 +383,7 @@ async fn a_stale_page_shows_both_values_and_other_pages_merge() {
     site.fill_in(&id, "q1", &[("remove", "q.1.1")]);
     site.post_from(&stale, &path, &[("q.4.1", "Wagyu")])
         .with(409)
-        .has("no field any more: Wagyu");
+        .has("no longer has a field for Wagyu");
 
     // Another text has no signature: with another answer, and without a row.
     let id = site.begin_complete();

@@ -1,7 +1,7 @@
 //! The application `web_form` in headless Chromium, by mouse and keyboard.
 //!
-//! `ENVD_SDK_TEST_CHROMIUM` names the browser. With `ENVD_SDK_PICTURES` the tests write pictures of the pages to that folder, and the
-//! printed receipt.
+//! `ENVD_SDK_TEST_CHROMIUM` names the browser. If `ENVD_SDK_PICTURES` names a folder, the tests write a picture of each checked page
+//! to it, the printed receipt, and `web_form.png`, the picture of the README.
 
 mod screen;
 
@@ -18,7 +18,7 @@ const COMPLETE: &str = "movement f.origin.pic=QAZZ7777&f.destination.pic=QDZZ333
     q157 none=q.157.
     declaration f.declaration.fullName=Sam Sample&f.declaration.accept=true";
 
-/// What a receipt says when the page shows the record of the service.
+/// A sentence of the receipt: the page shows the record of the service.
 const RECEIPT: &str = "This is what the service has now";
 
 /// Begins a draft with the mouse, and returns its path.
@@ -106,11 +106,17 @@ fn each_page_is_accessible_in_each_state() {
     screen.go(&format!("{draft}/movement"));
     screen.enter("f.origin.pic", "QAZZ777");
     screen.enter("f.destination.pic", "NE000004");
+    screen.enter("f.movementDate", "2/12/2026");
+    screen.enter("f.movementTime", "5:15");
     screen.save();
     screen.sees("There is a problem");
     screen.sees("The register says that this PIC is Blocked");
     assert!(screen.tab.get_title().unwrap().starts_with("Error: "));
     screen.assert_accessible("errors");
+    // The picture of the README.
+    screen.resize(860);
+    screen.keep_picture("web_form", 860);
+    screen.resize(1280);
     // The link of an error leads to its field.
     screen.click("#summary a");
     assert_eq!(screen.focused(), "f.origin.pic");

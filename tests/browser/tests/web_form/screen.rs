@@ -20,10 +20,10 @@ use url::Url;
 /// The setting that names the browser.
 const BROWSER: &str = "ENVD_SDK_TEST_CHROMIUM";
 
-/// The test file of axe-core; see its licence beside it.
+/// The script of axe-core; its licence is in the same folder.
 const AXE: &str = include_str!("../../axe/axe.min.js");
 
-/// What is wrong with a page: the violations that axe-core finds, and whether it scrolls sideways.
+/// Returns the faults of a page: the violations that axe-core finds, and scrolling sideways.
 const CHECK: &str = "async () => {
     const { violations } = await axe.run(document, { resultTypes: ['violations'] });
     const found = violations.map((v) => `${v.impact}: ${v.help}: ${v.nodes.map((node) => node.html + ' ' + node.failureSummary)}`);
@@ -131,7 +131,7 @@ impl Site {
 }
 
 fn run(fake: &Fake, proxy: &Proxy, folder: &Folder, port: u16) -> Running {
-    // The program is beside the folder of the tests.
+    // Cargo builds the program into the parent of the folder of the tests.
     let tests = env::current_exe().unwrap();
     let program = tests.ancestors().nth(2).unwrap().join("web_form");
     let program = Program::new(program.to_str().unwrap()).at(fake);
@@ -273,7 +273,7 @@ impl Screen {
         self.value("window.isOld = true");
     }
 
-    /// Waits until the page that was there is gone, and the next one is complete.
+    /// Waits until the next page has replaced the marked one and is complete.
     fn until_another_page(&self) {
         self.until("!window.isOld");
     }
@@ -363,7 +363,7 @@ impl Screen {
         }
     }
 
-    /// Reloads the page until it has a text, such as a state that the outbox reaches by itself.
+    /// Reloads the page until it has a text, such as a state that the outbox reaches in the background.
     pub(crate) fn reload_until(&self, text: &str) {
         for _ in 0..1_000 {
             if self.text().contains(text) {
@@ -412,8 +412,12 @@ impl Screen {
     }
 
     pub(crate) fn resize(&self, width: u32) {
+        self.resize_to(width, 740);
+    }
+
+    fn resize_to(&self, width: u32, height: u64) {
         let metrics =
-            json!({"width": width, "height": 740, "deviceScaleFactor": 1.0, "mobile": false});
+            json!({"width": width, "height": height, "deviceScaleFactor": 1.0, "mobile": false});
         let metrics: Emulation::SetDeviceMetricsOverride = from_value(metrics).unwrap();
         self.tab.call_method(metrics).unwrap();
     }
@@ -436,23 +440,25 @@ impl Screen {
                 let place = format!("{state}, {width} px, {scheme}");
                 let found = self.evaluate(&check, true);
                 assert_eq!(found, Value::Array(Vec::new()), "{place}");
-                self.keep_picture(&format!("{state} {width} {scheme}"));
+                self.keep_picture(&place, width);
             }
         }
         self.resize(1280);
         self.colours("light");
     }
 
-    /// With `ENVD_SDK_PICTURES` all pages are kept in that folder, to be looked at.
-    fn keep_picture(&self, name: &str) {
-        if let Some(folder) = env::var_os("ENVD_SDK_PICTURES") {
-            let format = Page::CaptureScreenshotFormatOption::Png;
-            let picture = self
-                .tab
-                .capture_screenshot(format, None, None, true)
-                .unwrap();
-            std::fs::write(PathBuf::from(folder).join(format!("{name}.png")), picture).unwrap();
-        }
+    /// Writes a picture of the whole page to the folder `ENVD_SDK_PICTURES`, if that is set.
+    pub(crate) fn keep_picture(&self, name: &str, width: u32) {
+        let Some(folder) = env::var_os("ENVD_SDK_PICTURES") else {
+            return;
+        };
+        let height = self.value("document.documentElement.scrollHeight");
+        self.resize_to(width, height.as_u64().unwrap());
+        let format = Page::CaptureScreenshotFormatOption::Png;
+        let picture = self.tab.capture_screenshot(format, None, None, true);
+        let file = PathBuf::from(folder).join(format!("{name}.png"));
+        std::fs::write(file, picture.unwrap()).unwrap();
+        self.resize(width);
     }
 
     /// How many heights of a phone the page has.
@@ -490,7 +496,7 @@ impl Drop for Screen {
     }
 }
 
-/// What the browser writes to its console, except for replies that a test provokes.
+/// A message on the console of the browser, except for replies that a test provokes.
 fn complaint(event: &Event) -> Option<String> {
     let text = match event {
         Event::RuntimeConsoleAPICalled(call) => format!("{:?}", call.params.args),

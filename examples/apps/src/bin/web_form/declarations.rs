@@ -18,10 +18,10 @@ use tokio::time::timeout;
 use super::cli::Failure;
 use super::settings::Settings;
 
-/// How long a page waits for the service. What takes longer is shown as waiting, and goes on.
+/// How long a page waits for the service. A request that takes longer continues, and the page shows the declaration as waiting.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The most drafts that are kept at a time.
+/// The maximum number of stored drafts.
 pub(crate) const MOST_DRAFTS: usize = 200;
 
 pub(crate) struct Declarations {
@@ -33,7 +33,7 @@ pub(crate) struct Declarations {
     properties: Mutex<BTreeMap<Pic, Option<Property>>>,
 }
 
-/// A draft that is opened, with the list of questions that it was begun with.
+/// An open draft, with the questions that it was begun with.
 pub(crate) struct Open {
     pub(crate) draft: LocalDraft,
     pub(crate) form: Form,
@@ -41,11 +41,11 @@ pub(crate) struct Open {
 }
 
 impl Declarations {
-    /// Everything is in the file `store`. From now on the outbox sends what is due.
+    /// Opens the file `store` and starts the outbox, which sends declarations when they are due.
     pub(crate) async fn start(store: &Path) -> Result<Self, Failure> {
         let settings = Settings::read().await?;
         let (client, _) = settings.log_in().await?;
-        // The outbox repeats requests. A page that only reads says that there is no answer.
+        // The outbox repeats requests. Pages that only read show a missing answer at once.
         let client = client.retry(RetryPolicy::none()).build()?;
         let user = client.registered_user().await?.value;
         let account = client.account(Settings::account_id(&user)?);
@@ -69,7 +69,7 @@ impl Declarations {
     }
 
     fn context(&self) -> Context {
-        // The PIC of the account is left to the service, so that its refusal can be seen.
+        // Without the PIC of the account, so that the pages can show the service refuse one.
         Context::of(&self.user, self.outbox.account(), self.today()).advice(true)
     }
 
@@ -90,8 +90,8 @@ impl Declarations {
             .form(input, &self.context()))
     }
 
-    /// The drafts that are not submitted. The draft of a submitted declaration stays until the service has it, since the user may
-    /// take it back.
+    /// The drafts that are not submitted. A submitted declaration keeps its draft until the service confirms it, because the user
+    /// can withdraw it until then.
     pub(crate) async fn drafts(&self) -> Result<Vec<LocalDraft>> {
         let mut drafts = Vec::new();
         for draft in self.banks.drafts().await? {
@@ -107,7 +107,7 @@ impl Declarations {
         Ok(drafts)
     }
 
-    /// How many drafts the store has.
+    /// The number of drafts in the store.
     pub(crate) async fn count(&self) -> Result<usize> {
         Ok(self.banks.drafts().await?.len())
     }
@@ -137,7 +137,7 @@ impl Declarations {
         }))
     }
 
-    /// Writes a draft, unless it was written since it was read: then the caller reads it again.
+    /// Writes a draft. `None` if another request has written it since `draft` was read; the caller then reads it again.
     pub(crate) async fn keep(&self, draft: &LocalDraft, form: &Form) -> Result<Option<LocalDraft>> {
         match self.banks.update_draft(draft, &form.save()).await {
             Err(Error::Draft(DraftError::Changed)) => Ok(None),
@@ -155,8 +155,8 @@ impl Declarations {
         }
     }
 
-    /// Submits a declaration under the id of its draft, which is its key: however often this is called, and whenever the program
-    /// is killed, there is one declaration. Waits a moment for the service.
+    /// Submits a declaration with the id of its draft as key, so that repeated calls and kills lead to one declaration. Waits up
+    /// to [`PATIENCE`] for the service.
     pub(crate) async fn submit(&self, id: &str, input: ConsignmentInput) -> Result<()> {
         match self.sent(id).await? {
             Some(declaration) if is_submitted(&declaration) => {}
@@ -166,12 +166,13 @@ impl Declarations {
         self.send().await
     }
 
-    /// What the outbox has of a draft.
+    /// The declaration of a draft in the outbox.
     pub(crate) async fn sent(&self, id: &str) -> Result<Option<Declaration>> {
         self.outbox.declaration_with_key(id).await
     }
 
-    /// Sends what is due, and waits a moment for it. What takes longer goes on: a request that is given up is in doubt.
+    /// Sends the due declarations and waits up to [`PATIENCE`]. The task continues afterwards, because a cancelled request would be
+    /// in doubt.
     pub(crate) async fn send(&self) -> Result<()> {
         let outbox = self.outbox.clone();
         let sending = tokio::spawn(async move { outbox.send().await });
@@ -203,7 +204,7 @@ impl Declarations {
         Ok(found)
     }
 
-    /// The record as the service has it; `None` if it cannot be read now.
+    /// The record of the service; `None` if the service does not answer.
     pub(crate) async fn record(&self, declaration: &Declaration) -> Option<ConsignmentInput> {
         let id = declaration.consignment.clone()?;
         let read = timeout(PATIENCE, self.outbox.account().consignment(id));
@@ -220,7 +221,7 @@ impl Declarations {
         account.client().pdf(&address).await.ok()
     }
 
-    /// What the register has for a PIC, and whether that is a warning.
+    /// A sentence about a PIC from the register, and whether it is a warning.
     pub(crate) async fn property(&self, pic: Pic) -> (String, bool) {
         let known = self.properties.lock().await.get(&pic).cloned();
         let property = match known {
@@ -255,7 +256,7 @@ impl Declarations {
     }
 }
 
-/// Whether a declaration is submitted, or goes as it is: it is not edited then.
+/// Whether a declaration is submitted or waits to be sent unchanged; the user cannot edit it then.
 pub(crate) fn is_submitted(declaration: &Declaration) -> bool {
     let needs_correction = matches!(
         declaration.state,

@@ -1,8 +1,8 @@
 //! Declarations as web pages, on a fake unless `ENVD_` settings name a service: `cargo run -p apps --bin web_form -- --help`.
 //!
-//! A page a section, as the public services of governments do it. Each page is a GET of what is stored, and each post stores its
-//! own fields and redirects, so nothing is lost and nothing is sent twice, whatever becomes of the browser, the server or the
-//! line. [`declarations`] has the calls of the SDK; the rest is forms.
+//! Each section of a declaration has a page. A GET shows the stored draft; a POST stores the fields of one page and redirects. So
+//! a kill, a reload, a double click or a lost connection neither loses an answer nor submits a declaration twice.
+//! [`declarations`] has the calls of the SDK; the other modules are about forms and pages.
 
 #[path = "../../../../cli/mod.rs"]
 mod cli;
@@ -46,7 +46,7 @@ use server::files::{CSS, SCRIPT, SVG, file};
 use server::guard::Guard;
 use session::Session;
 
-/// The most rows of a section.
+/// The maximum number of rows in a section.
 const MOST_ROWS: usize = 200;
 
 const USAGE: &str = "usage: web_form [--port N] [--store FILE]
@@ -108,23 +108,23 @@ async fn serve(port: u16, store: &FilePath) -> Result<(), Failure> {
             )
         });
     session.begin();
-    // Nothing but the files of this program, and the picture of a signature.
+    // Only the files of this program, and the image of a signature.
     let policy = "script-src 'self'; img-src 'self' data:; form-action 'self'";
     let guard = Guard::new(&home, policy)?.only_host_of(&home)?;
     server::serve(listener, guard.protect(routes), &home).await
 }
 
-/// Leads to a page of a declaration.
+/// Redirects to a page of this application.
 fn to(place: &str) -> Response {
     Redirect::to(&format!("{}/{place}", Session::now().base)).into_response()
 }
 
-/// The value of a field of an address.
+/// The value of a query parameter.
 fn query(query: Option<&str>, name: &str) -> Option<String> {
     Fields::read(query?)?.get(name).map(str::to_owned)
 }
 
-/// The fields of a post of one of these pages.
+/// Parses the body of a post and checks its token.
 fn fields(body: &str) -> Result<Fields, Problem> {
     let fields = Fields::read(body);
     let fields =
@@ -136,7 +136,7 @@ fn fields(body: &str) -> Result<Fields, Problem> {
     Ok(fields)
 }
 
-/// An id that a page of this program has made.
+/// Checks that an id has the form of the ids that this program creates.
 fn checked_id(id: &str) -> Result<&str, Problem> {
     let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     if id.len() == 32 && id.bytes().all(is_hex) {
@@ -152,7 +152,7 @@ async fn list(State(app): App, RawQuery(asked): RawQuery) -> Reply {
     pages::list(&app, number.trim()).await
 }
 
-/// Begins a draft, empty or with what another load has. The page has its id, so a double click begins one.
+/// Begins an empty draft, or a copy for the next load. The page contains the id, so a double click creates one draft.
 async fn begin(State(app): App, body: String) -> Reply {
     let fields = fields(&body)?;
     let id = checked_id(fields.get("id").unwrap_or_default())?;
@@ -176,7 +176,7 @@ async fn begin(State(app): App, body: String) -> Reply {
     Ok(to(id))
 }
 
-/// The draft, unless it is submitted.
+/// Opens the draft; `None` once the declaration is submitted.
 async fn draft(app: &Declarations, id: &str) -> Result<Option<Open>, Problem> {
     let sent = app.sent(checked_id(id)?).await?;
     if sent.is_some_and(|sent| is_submitted(&sent)) {
@@ -185,7 +185,7 @@ async fn draft(app: &Declarations, id: &str) -> Result<Option<Open>, Problem> {
     Ok(app.open(id).await?)
 }
 
-/// The tasks of a draft, or the receipt.
+/// The task list of a draft, or the receipt.
 async fn overview(State(app): App, Path(id): Path<String>) -> Reply {
     if let Some(open) = draft(&app, &id).await? {
         return pages::tasks(&app, &id, &open).await;
@@ -225,7 +225,7 @@ async fn show(
     pages::section(&app, &id, &open, &section, shown).await
 }
 
-/// Stores the fields of a page, and goes where its button leads.
+/// Stores the fields of a page and redirects to the page that its button leads to.
 async fn save(State(app): App, Path((id, name)): Path<(String, String)>, body: String) -> Reply {
     let fields = fields(&body)?;
     let version = fields.get("version").unwrap_or_default();
@@ -252,7 +252,7 @@ async fn save(State(app): App, Path((id, name)): Path<(String, String)>, body: S
             };
             return pages::section(&app, &id, &open, &section, shown).await;
         }
-        // A page that is sent twice has been saved, and its row has been added or removed.
+        // A stale page without a change is a second click: the first one has saved the fields and pressed the button.
         if !is_stale {
             button.press(&mut edited, &after)?;
             if name == DECLARATION {
@@ -276,7 +276,7 @@ async fn save(State(app): App, Path((id, name)): Path<(String, String)>, body: S
     }
 }
 
-/// The button by which a page was sent.
+/// The button that posted a page.
 enum Button {
     Continue,
     Later,
@@ -325,7 +325,7 @@ impl Button {
         .map_err(|_| unknown())
     }
 
-    /// The page that follows. What is wrong on this one is shown first, and so are questions that followed from its answers.
+    /// The path of the next page. It is this page again if it has an error or if its answers led to further questions.
     fn next(&self, id: &str, fields: &Fields, (before, form): (&Section, &Form)) -> String {
         let here = format!("{id}/{}", before.name);
         let change = if fields.get("change").is_some() {
@@ -385,7 +385,7 @@ async fn check(State(app): App, Path(id): Path<String>) -> Reply {
     }
 }
 
-/// Submits what was checked, and nothing else.
+/// Submits the declaration, unless it has changed since the user checked it.
 async fn submit(State(app): App, Path(id): Path<String>, body: String) -> Reply {
     let fields = fields(&body)?;
     let Some(open) = draft(&app, &id).await? else {

@@ -35,11 +35,11 @@ static PAGES: Pages = Pages::new(&[
 /// The question that counts the animals of a row, in public lists.
 const HEAD: &str = "3";
 
-/// A reason to show a sentence in place of a page.
+/// An error reply: a status, and a sentence for the user.
 pub(crate) struct Problem(pub(crate) StatusCode, pub(crate) String);
 
 impl Problem {
-    /// A request that no page of this program sends.
+    /// For requests that no page of this program sends.
     pub(crate) fn request(sentence: &str) -> Self {
         Self(StatusCode::BAD_REQUEST, sentence.to_owned())
     }
@@ -66,7 +66,7 @@ fn page(name: &str, values: Value) -> Result<Html<String>, StatusCode> {
     )
 }
 
-/// Drafts, and the declarations of the outbox.
+/// Lists the drafts and the declarations of the outbox.
 pub(crate) async fn list(app: &Declarations, number: &str) -> Result<Response, Problem> {
     const MOST: usize = 50;
     let declarations = app.latest(number, MOST).await?;
@@ -93,7 +93,7 @@ pub(crate) async fn list(app: &Declarations, number: &str) -> Result<Response, P
     .into_response())
 }
 
-/// What a list shows of a declaration.
+/// The columns of a list: head, PICs and day.
 fn load(input: &ConsignmentInput) -> Value {
     let heads = input.answers().iter().filter(|answer| {
         let id = answer.question_id.value();
@@ -107,7 +107,7 @@ fn load(input: &ConsignmentInput) -> Value {
     }
 }
 
-/// What the outbox has of a declaration, with the answers to its question as buttons.
+/// The state of a declaration in the outbox, with the possible decisions as buttons.
 fn outcome(declaration: &Declaration) -> Value {
     let is_confirmed = declaration.state == DeclarationState::Confirmed;
     let kind = match (declaration.state, declaration.wanted) {
@@ -139,7 +139,7 @@ fn outcome(declaration: &Declaration) -> Value {
     }
 }
 
-/// The pages of a draft, and which of them are complete.
+/// The task list: the pages of a draft, and whether they are complete.
 pub(crate) async fn tasks(app: &Declarations, id: &str, open: &Open) -> Result<Response, Problem> {
     let sent = app.sent(id).await?;
     let remarks = remarks(&open.form, sent.as_ref());
@@ -162,16 +162,16 @@ pub(crate) async fn tasks(app: &Declarations, id: &str, open: &Open) -> Result<R
     Ok(page("tasks.html", values).into_response())
 }
 
-/// What a page of the form shows beside what is stored.
+/// How to show a page of the form.
 #[derive(Default)]
 pub(crate) struct Shown<'a> {
-    /// Its page was sent: what is wrong is said.
+    /// The page was sent, so it shows errors.
     pub(crate) is_checked: bool,
-    /// Questions that followed from the last answers.
+    /// Questions that the last answers led to.
     pub(crate) new: Vec<&'a str>,
-    /// The reader came from the page of all answers.
+    /// The user came from the page of all answers.
     pub(crate) is_change: bool,
-    /// What was typed while the page was saved elsewhere, by field, and what has no field any more.
+    /// After a conflict: the posted values by field, and the posted values whose field is gone.
     pub(crate) typed: Option<(&'a BTreeMap<String, String>, &'a [String])>,
 }
 
@@ -223,7 +223,7 @@ pub(crate) async fn section(
     Ok((status, page("section.html", answer)).into_response())
 }
 
-/// All answers, before they are submitted. `is_stale`: they have changed since they were checked.
+/// All answers for a check before the submit. `is_stale`: they have changed since the user checked them.
 pub(crate) async fn check(
     app: &Declarations,
     id: &str,
@@ -249,7 +249,7 @@ pub(crate) async fn check(
     Ok((status, page("check.html", values)).into_response())
 }
 
-/// What the service has, and what the outbox knows of it.
+/// The receipt: the record of the service, and the state of the outbox.
 pub(crate) async fn receipt(
     app: &Declarations,
     id: &str,
@@ -268,7 +268,7 @@ pub(crate) async fn receipt(
     Ok(page("receipt.html", values).into_response())
 }
 
-/// The sections with their answers to read.
+/// The sections with their answers as text.
 async fn answers(app: &Declarations, sections: &[Section]) -> Value {
     let all = sections.iter().flat_map(|section| &section.values);
     let properties = properties(app, all).await;
@@ -296,7 +296,7 @@ fn kinds(section: &Section) -> BTreeMap<String, ItemKind> {
         .collect()
 }
 
-/// A value as people read it.
+/// A value for display; days as Australians write them.
 fn readable(kinds: &BTreeMap<String, ItemKind>, name: &str, value: &str) -> String {
     let is_date = name == "f.movementDate" || kinds.get(name) == Some(&ItemKind::Date);
     if is_date {
@@ -306,7 +306,7 @@ fn readable(kinds: &BTreeMap<String, ItemKind>, name: &str, value: &str) -> Stri
     }
 }
 
-/// What the register has for the PICs among these fields.
+/// Sentences from the register about the PICs among these fields.
 async fn properties(
     app: &Declarations,
     values: impl Iterator<Item = (&String, &String)>,
@@ -322,7 +322,7 @@ async fn properties(
     found
 }
 
-/// The forms that can be chosen now, and those that are.
+/// The forms that are open now, and the chosen ones.
 async fn forms_to_choose(app: &Declarations, chosen: &[FormType]) -> Result<Vec<Value>, Problem> {
     let bank = app.bank().await?;
     let forms = bank.forms().iter();
@@ -346,7 +346,7 @@ fn form_names(codes: &str) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// A field beside the questions, in the shape of an item.
+/// A field of the input in the shape of an item.
 fn input_field(path: &str) -> Value {
     let parts: Vec<&str> = path.split('.').collect();
     let kind = match parts.last().copied().unwrap_or_default() {
@@ -362,7 +362,7 @@ fn input_field(path: &str) -> Value {
     }
 }
 
-/// An instant as people in the eastern states write it.
+/// A time in the zone of Queensland.
 fn when(at: &Timestamp) -> String {
     let Some(at) = at.to_time() else {
         return String::new();

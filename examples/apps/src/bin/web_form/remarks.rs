@@ -1,4 +1,4 @@
-//! What is to be said about the fields of a form: its blockers, its advice, and what the service refused.
+//! Remarks on the fields of a form: blockers, advice, and findings of the service.
 
 use std::sync::{Arc, LazyLock};
 
@@ -16,20 +16,20 @@ pub(crate) static SENTENCES: LazyLock<Sentences> = LazyLock::new(|| {
     texts.filter_map(|line| line.split_once(": ")).collect()
 });
 
-/// The longest answer.
+/// The maximum length of an answer, in characters.
 const LONGEST: usize = 1_000;
 
-/// A sentence about a field.
+/// A sentence on a field.
 #[derive(Clone, Serialize)]
 pub(crate) struct Remark {
-    /// The id of the element that it belongs to, which is the name of the field or begins with `add.` or `row.`.
+    /// The id of the element: the name of the field, or a name that begins with `add.` or `row.`.
     pub(crate) place: String,
     pub(crate) sentence: String,
-    /// Otherwise the person decides.
+    /// Whether it prevents the submit. Otherwise it is advice.
     pub(crate) blocks: bool,
 }
 
-/// All remarks about a form. `sent` is what the outbox has of it.
+/// All remarks on a form. `sent` is its declaration in the outbox.
 pub(crate) fn remarks(form: &Form, sent: Option<&Declaration>) -> Vec<Remark> {
     let items = form.items();
     let input = form.to_input();
@@ -59,7 +59,7 @@ pub(crate) fn remarks(form: &Form, sent: Option<&Declaration>) -> Vec<Remark> {
         let blocks = is_zero || matches!(found.rule, Rule::DeclarationAccepted | Rule::RowsPresent);
         let mut place = place(found);
         if found.rule == Rule::RowsPresent {
-            // An empty row has been named already.
+            // There is already a remark on the empty row.
             let row = format!("row.{place}");
             if all.iter().any(|remark| remark.place.starts_with(&row)) {
                 continue;
@@ -120,7 +120,7 @@ pub(crate) fn words(found: &Finding) -> String {
     }
 }
 
-/// What only the service found, where the field is as it was sent.
+/// The findings that only the service has, if their field is unchanged since the declaration was sent.
 fn refused(form: &Form, input: &ConsignmentInput, sent: &Declaration) -> Vec<Arc<Finding>> {
     let (DeclarationState::Refused, Some(before)) = (sent.state, &sent.input) else {
         return Vec::new();
@@ -131,7 +131,7 @@ fn refused(form: &Form, input: &ConsignmentInput, sent: &Declaration) -> Vec<Arc
     found
 }
 
-/// The value that a finding is about.
+/// The value of the field of a finding.
 fn value_at(input: &ConsignmentInput, finding: &Finding) -> Value {
     let Some(at) = &finding.question else {
         let path = finding.input_path().join("/");
@@ -147,7 +147,7 @@ fn value_at(input: &ConsignmentInput, finding: &Finding) -> Value {
     json!(found.and_then(|answer| answer.value.value()))
 }
 
-/// The instruction that belongs to a finding.
+/// A sentence with the instruction for a finding.
 fn sentence(items: &[Item], finding: &Finding) -> String {
     if finding.rule != Rule::Required {
         return SENTENCES.sentence(finding);
@@ -162,10 +162,10 @@ fn sentence(items: &[Item], finding: &Finding) -> String {
     format!("{}: {what}.", SENTENCES.label(finding))
 }
 
-/// The name of the field that a finding is about.
+/// The name of the field of a finding.
 fn place(finding: &Finding) -> String {
     let mut path = finding.input_path();
-    // Of a list the field as a whole.
+    // A list is one field.
     path.retain(|name| name.parse::<u64>().is_err());
     let field = format!("f.{}", path.join("."));
     finding.question.as_ref().map_or(field, name)

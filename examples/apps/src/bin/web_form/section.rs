@@ -1,6 +1,6 @@
-//! The pages of a declaration: the fields of each, their values as they are stored, and the form that follows from a post.
+//! The pages of a declaration: their fields with the stored values, and the form after a post.
 //!
-//! `q.4.0` is the answer to question 4 in row 0, `f.origin.pic` a field of the input beside the questions.
+//! `q.4.0` is the answer to question 4 in row 0, `f.origin.pic` a field of the input.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::server::fields::Fields;
 
-/// The pages beside the questions: name, title, and the paths of their fields.
+/// The pages without questions: name, title, and the paths of their fields.
 const FIELD_PAGES: [(&str, &str, &str); 4] = [
     ("forms", "Livestock and forms", "forms"),
     (
@@ -41,17 +41,17 @@ pub(crate) struct Section {
     /// In its address.
     pub(crate) name: String,
     pub(crate) title: String,
-    /// The fields beside the questions.
+    /// The paths of the fields of the input.
     pub(crate) paths: Vec<&'static str>,
     /// The questions.
     pub(crate) items: Vec<Item>,
-    /// What is stored in each field, by name. A row is a field without a value.
+    /// The stored value of each field, by name. A row counts as a field without a value.
     pub(crate) values: BTreeMap<String, String>,
-    /// The names of its questions, also of those that have rows.
+    /// The names of its questions, including the sections with rows.
     places: HashSet<String>,
 }
 
-/// All pages in their order. A section with rows has a page of its own; the other questions have one for each heading.
+/// All pages in order. Each section with rows is a page; the other questions are grouped by heading.
 pub(crate) fn sections(form: &Form) -> Vec<Section> {
     let input = json!(form.save().input());
     let mut pages = FIELD_PAGES
@@ -132,7 +132,7 @@ impl Section {
         values.any(|(name, value)| name.starts_with("row.") || !value.is_empty())
     }
 
-    /// The version of the page: another content has another one.
+    /// The version of the page, a hash of its values.
     pub(crate) fn version(&self) -> String {
         version(&self.values)
     }
@@ -143,8 +143,8 @@ impl Section {
         self.values.contains_key(field) || self.places.contains(field)
     }
 
-    /// The form with the posted fields of this page, in one step for all answers, and the posted fields for which it has no place:
-    /// their row or their question is gone.
+    /// The form with the posted fields of this page, and the posted values whose row or question is gone. All answers change in one
+    /// step.
     pub(crate) fn apply(
         &self,
         form: &Form,
@@ -188,7 +188,7 @@ impl Section {
     }
 }
 
-/// Replaces answers; an empty one goes.
+/// Replaces answers; an empty value removes one.
 fn put_answers(input: &mut ConsignmentInput, given: HashMap<(String, Option<i64>), String>) {
     let mut answers: Vec<AnswerInput> = input.answers().to_vec();
     answers.retain(|answer| {
@@ -205,7 +205,7 @@ fn put_answers(input: &mut ConsignmentInput, given: HashMap<(String, Option<i64>
             });
         }
     }
-    // Without an order of their own, equal contents would be different texts for the outbox.
+    // Equal answers must be equal JSON, because the outbox compares the text.
     answers.sort_by_key(|answer| {
         let id = answer.question_id.value().map(ToString::to_string);
         (answer.index.value().copied(), id)
@@ -213,7 +213,7 @@ fn put_answers(input: &mut ConsignmentInput, given: HashMap<(String, Option<i64>
     input.answers = Maybe::Value(answers);
 }
 
-/// The value of a field beside the questions, as it is sent; null for an empty one.
+/// The JSON value of a field of the input; null for an empty text.
 fn typed(path: &str, text: &str) -> Value {
     let text = text.trim();
     if text.is_empty() {
@@ -248,7 +248,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// A short text for a content: another one has another text.
+/// A short hash of a content.
 pub(crate) fn version(content: &impl serde::Serialize) -> String {
     let json = serde_json::to_vec(content).unwrap_or_default();
     let mut digest = format!("{:x}", Sha256::digest(json));
@@ -277,7 +277,7 @@ pub(crate) fn question(name: &str) -> Option<QuestionRef> {
     Some((id, row).into())
 }
 
-/// Takes the signature away: it holds for the text that was signed.
+/// Removes the signature, because the user has signed another text.
 pub(crate) fn unsigned(form: &Form) -> Result<Form, EditError> {
     let mut form = form.clone();
     for path in ["accept", "signature", "date"] {
@@ -299,7 +299,7 @@ pub(crate) fn is_signed(input: &ConsignmentInput) -> bool {
     declaration.is_some_and(|it| it.accept.value() == Some(&true))
 }
 
-/// What the next load has as well: the properties, the transporters and the person who signs.
+/// The input for the next load: the same properties, transporters and signer.
 pub(crate) fn next_load(input: &ConsignmentInput) -> ConsignmentInput {
     /// Transporter, registration of the vehicle, phone and email.
     const TRANSPORT: [&str; 4] = ["158", "159", "160", "182"];

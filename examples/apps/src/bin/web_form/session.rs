@@ -1,7 +1,7 @@
-//! Who may open the pages: a random part of their address, which is kept beside the store.
+//! Access to the pages: a random part of their address, stored in a file next to the store.
 //!
-//! Every user of a machine can reach a port of 127.0.0.1, and a cookie goes to all ports. So the address itself is the secret: the
-//! program prints it to the user who started it.
+//! Every user of a machine can reach a port of 127.0.0.1, and browsers send a cookie to all ports of a host. So the address itself
+//! is the secret: the program prints it to the user who started it.
 
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -16,14 +16,14 @@ use super::server::random_id;
 static SESSION: OnceLock<Session> = OnceLock::new();
 
 pub(crate) struct Session {
-    /// What the paths of all pages begin with.
+    /// The prefix of all paths.
     pub(crate) base: String,
-    /// In each form: a page that cannot read ours cannot post to us.
+    /// A hidden field of each form. A site that cannot read our pages does not have it.
     pub(crate) token: String,
 }
 
 impl Session {
-    /// The session of a store. It outlives the program, so a page that is open during a restart still works.
+    /// The session of a store. It outlives the program, so open pages still work after a restart.
     pub(crate) fn of(store: &Path) -> Result<Self, Failure> {
         let mut file = store.as_os_str().to_owned();
         file.push(".session");
@@ -52,7 +52,7 @@ impl Session {
         })
     }
 
-    /// From now on this is the session of the program.
+    /// Makes this the session of the program.
     pub(crate) fn begin(self) {
         let _ = SESSION.set(self);
     }
