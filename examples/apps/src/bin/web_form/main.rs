@@ -272,7 +272,7 @@ async fn save(State(app): App, Path((id, name)): Path<(String, String)>, body: S
                 continue;
             }
         }
-        return Ok(to(&button.next(&id, &fields, (&section, &edited))));
+        return Ok(to(&button.next(&id, &fields, &section, &edited)));
     }
 }
 
@@ -289,14 +289,14 @@ enum Button {
 
 impl Button {
     fn read(fields: &Fields) -> Self {
-        for (name, button) in [
-            ("add", Self::Add as fn(String) -> Self),
-            ("remove", Self::Remove),
-            ("none", Self::Nothing),
-        ] {
-            if let Some(value) = fields.get(name) {
-                return button(value.to_owned());
-            }
+        if let Some(section) = fields.get("add") {
+            return Self::Add(section.to_owned());
+        }
+        if let Some(row) = fields.get("remove") {
+            return Self::Remove(row.to_owned());
+        }
+        if let Some(section) = fields.get("none") {
+            return Self::Nothing(section.to_owned());
         }
         if fields.get("later").is_some() {
             Self::Later
@@ -326,7 +326,7 @@ impl Button {
     }
 
     /// The path of the next page. It is this page again if it has an error or if its answers led to further questions.
-    fn next(&self, id: &str, fields: &Fields, (before, form): (&Section, &Form)) -> String {
+    fn next(&self, id: &str, fields: &Fields, before: &Section, form: &Form) -> String {
         let here = format!("{id}/{}", before.name);
         let change = if fields.get("change").is_some() {
             "&change=1"

@@ -146,12 +146,12 @@ pub(crate) async fn tasks(app: &Declarations, id: &str, open: &Open) -> Result<R
     let blocking: Vec<&Remark> = remarks.iter().filter(|remark| remark.blocks).collect();
     let sections = sections(&open.form);
     let tasks = sections.iter().map(|section| {
-        let is_filled = section.is_filled();
-        let state = match blocking.iter().any(|remark| section.has(&remark.place)) {
-            true if is_filled => "Incomplete",
-            true => "To do",
-            false if is_filled => "Complete",
-            false => "Optional",
+        let is_blocked = blocking.iter().any(|remark| section.has(&remark.place));
+        let state = match (is_blocked, section.is_filled()) {
+            (true, true) => "Incomplete",
+            (true, false) => "To do",
+            (false, true) => "Complete",
+            (false, false) => "Optional",
         };
         context! { name => section.name, title => section.title, state }
     });
