@@ -605,6 +605,37 @@ async fn what_the_service_refuses_is_shown_with_its_words_and_corrected() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_question_of_the_outbox_is_answered_on_its_page() {
+    let site = Site::start().await;
+    for (decision, state) in [("keep mine", "Submitted"), ("discard", "Discarded")] {
+        let id = site.begin_complete();
+        let day = [("f.movementDate", "1/10/2025")];
+        site.fill_in(&id, "movement", &day).with(303);
+        let accept = [("f.declaration.accept", "true")];
+        site.fill_in(&id, "declaration", &accept).with(303);
+        let check = site.page(&format!("/{id}/check"));
+        site.submit(&id).with(303);
+        let asked = site
+            .page(&format!("/{id}"))
+            .has(">Asked<")
+            .has("The day of the movement is over")
+            .lacks("?.</p>");
+        let fields = [("decision", decision)];
+        site.post_from(&asked, &format!("/{id}/decide"), &fields)
+            .with(303);
+        let receipt = site.page(&format!("/{id}"));
+        receipt
+            .has(&format!(">{state}<"))
+            .has("Start another from this one");
+        // The declaration is closed: an older page neither changes nor submits it.
+        site.post_from(&check, &format!("/{id}/submit"), &[])
+            .with(303);
+        site.page(&format!("/{id}")).has(&format!(">{state}<"));
+        site.page("").lacks("<h2>Drafts</h2>");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn any_text_that_a_browser_sends_is_kept_or_refused_with_a_sentence() {
     let site = Site::start().await;
     let id = site.begin_complete();

@@ -403,6 +403,20 @@ fn a_refusal_is_shown_with_the_words_of_the_service() {
 }
 
 #[test]
+fn a_question_of_the_outbox_is_answered_by_a_button() {
+    let site = Site::start();
+    let screen = Screen::open(&site);
+    let draft = complete(&site, &screen);
+    site.fill_in(&format!("{draft}/movement"), "f.movementDate=1/10/2025");
+    sign(&screen, &draft);
+    screen.send("#submit");
+    screen.sees("The day of the movement is over");
+    screen.assert_accessible("a question of the outbox");
+    screen.send("button[value='keep mine']");
+    screen.sees(RECEIPT);
+}
+
+#[test]
 fn a_signature_is_drawn_kept_and_shown() {
     let site = Site::start();
     let screen = Screen::open(&site);

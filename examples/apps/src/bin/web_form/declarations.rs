@@ -96,10 +96,8 @@ impl Declarations {
         let mut drafts = Vec::new();
         for draft in self.banks.drafts().await? {
             match self.sent(draft.name()).await? {
-                Some(sent) if !is_submitted(&sent) => drafts.push(draft),
-                Some(sent) if sent.state == DeclarationState::Confirmed => {
-                    self.remove(draft.name()).await?;
-                }
+                Some(sent) if !is_closed(&sent) => drafts.push(draft),
+                Some(sent) if is_final(&sent) => self.remove(draft.name()).await?,
                 Some(_) => {}
                 None => drafts.push(draft),
             }
@@ -159,7 +157,7 @@ impl Declarations {
     /// to [`PATIENCE`] for the service.
     pub(crate) async fn submit(&self, id: &str, input: ConsignmentInput) -> Result<()> {
         match self.sent(id).await? {
-            Some(declaration) if is_submitted(&declaration) => {}
+            Some(declaration) if is_closed(&declaration) => {}
             Some(declaration) => drop(self.outbox.edit_and_submit(declaration.id, input).await?),
             None => drop(self.outbox.submit(input).key(id).await?),
         }
@@ -256,11 +254,19 @@ impl Declarations {
     }
 }
 
-/// Whether a declaration is submitted or waits to be sent unchanged; the user cannot edit it then.
-pub(crate) fn is_submitted(declaration: &Declaration) -> bool {
-    let needs_correction = matches!(
+/// Whether the user cannot edit a declaration: it is submitted, waits to be sent, or is discarded.
+pub(crate) fn is_closed(declaration: &Declaration) -> bool {
+    match declaration.state {
+        DeclarationState::Discarded => true,
+        DeclarationState::Refused | DeclarationState::NeedsAttention => false,
+        _ => declaration.wanted == Wanted::Submit,
+    }
+}
+
+/// Whether the user cannot take a declaration back any more.
+pub(crate) fn is_final(declaration: &Declaration) -> bool {
+    matches!(
         declaration.state,
-        DeclarationState::Refused | DeclarationState::NeedsAttention | DeclarationState::Discarded
-    );
-    declaration.wanted == Wanted::Submit && !needs_correction
+        DeclarationState::Confirmed | DeclarationState::Discarded
+    )
 }

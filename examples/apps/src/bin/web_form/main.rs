@@ -30,12 +30,12 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
 use envd_sdk::validate::Form;
-use envd_sync::outbox::{Decision, DeclarationState};
+use envd_sync::outbox::Decision;
 use lexopt::Arg::{Long, Short};
 use lexopt::ValueExt;
 
 use cli::Failure;
-use declarations::{Declarations, MOST_DRAFTS, Open, is_submitted};
+use declarations::{Declarations, MOST_DRAFTS, Open, is_closed, is_final};
 use pages::{Problem, Shown};
 use remarks::remarks;
 use section::{
@@ -179,7 +179,7 @@ async fn begin(State(app): App, body: String) -> Reply {
 /// Opens the draft; `None` once the declaration is submitted.
 async fn draft(app: &Declarations, id: &str) -> Result<Option<Open>, Problem> {
     let sent = app.sent(checked_id(id)?).await?;
-    if sent.is_some_and(|sent| is_submitted(&sent)) {
+    if sent.is_some_and(|sent| is_closed(&sent)) {
         return Ok(None);
     }
     Ok(app.open(id).await?)
@@ -407,7 +407,7 @@ async fn decide(State(app): App, Path(id): Path<String>, body: String) -> Reply 
     let declaration = sent.ok_or_else(|| Problem::request("There is no such declaration."))?;
     match fields.get("decision").unwrap_or_default() {
         "try again" => {}
-        "change" if declaration.state == DeclarationState::Confirmed => {}
+        "change" if is_final(&declaration) => {}
         "change" => {
             app.begin(&id, &declaration.input.clone().unwrap_or_default())
                 .await?;
@@ -420,7 +420,7 @@ async fn decide(State(app): App, Path(id): Path<String>, body: String) -> Reply 
                     break;
                 }
             }
-            if is_submitted(&declaration) {
+            if is_closed(&declaration) {
                 app.outbox.withdraw(declaration.id).await?;
             }
         }

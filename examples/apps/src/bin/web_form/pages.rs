@@ -10,7 +10,7 @@ use envd_sync::outbox::{Decision, Declaration, DeclarationState, Wanted};
 use minijinja::{Value, context};
 
 use super::cli::chain;
-use super::declarations::{Declarations, Open, is_submitted};
+use super::declarations::{Declarations, Open, is_final};
 use super::form_title::title;
 use super::remarks::{Remark, SENTENCES, remarks, words};
 use super::section::{Section, name, sections};
@@ -133,8 +133,8 @@ fn outcome(declaration: &Declaration) -> Value {
     let problems = problems.map(|found| words(&found));
     context! {
         id => declaration.key, kind, number => declaration.number, sentence => declaration.sentence(),
-        can_change => !is_confirmed && declaration.state != DeclarationState::Discarded,
-        is_waiting => kind == "Waiting", is_submitted => is_submitted(declaration), has_record => declaration.consignment.is_some(),
+        can_change => !is_final(declaration),
+        is_waiting => kind == "Waiting", has_record => declaration.consignment.is_some(),
         decisions => decisions.collect::<Vec<_>>(), problems => problems.collect::<Vec<_>>(),
     }
 }
