@@ -157,16 +157,29 @@ impl Records {
             .ok_or_else(ErrorItem::not_found)
     }
 
-    /// The printed declaration at a record's address: an empty page with the number in a comment. assumed: the service's reply
-    /// is not shown.
+    /// The printed declaration at the address of a record: a page with its number and its properties. assumed: what the service
+    /// replies is not shown.
     pub(super) fn print(&self, path: &str, query: &str) -> Option<FakeReply> {
         let address = format!("{}{path}?{query}", self.base);
         let mut records = self.all.iter().filter_map(StoredRecord::current);
         let record = records.find(|record| record["pdfUrl"] == *address)?;
         let number = record["number"].as_str().unwrap_or_default();
+        let pic = |party: &str| record[party]["pic"].as_str().unwrap_or_default();
+        // Only these characters need no escape in a text of a PDF.
+        let plain =
+            |text: &str| text.replace(|it: char| !it.is_ascii_alphanumeric() && it != '-', " ");
+        let text = format!(
+            "BT /F1 24 Tf 72 740 Td (Declaration {}) Tj 0 -36 Td (From {} to {}) Tj ET",
+            plain(number),
+            plain(pic("origin")),
+            plain(pic("destination")),
+        );
         let pdf = format!(
             "%PDF-1.4\n% {number}\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n\
-             3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n"
+             3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>endobj\n\
+             4 0 obj<</Length {}>>stream\n{text}\nendstream endobj\n\
+             5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n",
+            text.len(),
         );
         Some(FakeReply::raw(200, "application/pdf", pdf))
     }

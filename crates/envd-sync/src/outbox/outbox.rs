@@ -265,6 +265,35 @@ impl Outbox {
         Ok(row.map(|row| self.show(&row)))
     }
 
+    /// The declaration with a [key](super::NewDeclaration::key), also one of the history; `None`: there is none, or it was pruned.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    /// # use envd_sync::{Outbox, Replica};
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
+    /// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let written = outbox.submit(input).key("form-7f3a").await?;
+    /// outbox.send().await?;
+    /// let found = outbox.declaration_with_key("form-7f3a").await?.ok_or("it is gone")?;
+    /// assert_eq!(found.id, written.id);
+    /// assert!(outbox.declaration_with_key("form-0000").await?.is_none());
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`](crate::Error::Usage) for what cannot be a key, [`Error::Store`](crate::Error::Store) when the store fails.
+    pub async fn declaration_with_key(&self, key: &str) -> Result<Option<Declaration>> {
+        self.store().load().await?;
+        let Some(id) = self.store().with_key(key).await? else {
+            return Ok(None);
+        };
+        self.declaration(DeclarationId(id)).await
+    }
+
     /// Subscribes to changes of declarations from now on, for a screen. A declaration may change without a new state, so most programs
     /// wait for [`DeclarationEvents::next_state`].
     #[must_use]

@@ -20,7 +20,14 @@ pub(crate) async fn read_body(request: Request, next: Next) -> Response {
     let (head, body) = request.into_parts();
     match timeout(BODY_TIMEOUT, to_bytes(body, LARGEST)).await {
         Ok(Ok(body)) => next.run(Request::from_parts(head, Body::from(body))).await,
-        Ok(Err(_)) => StatusCode::PAYLOAD_TOO_LARGE.into_response(),
-        Err(_) => StatusCode::REQUEST_TIMEOUT.into_response(),
+        Ok(Err(_)) => {
+            let sentence = "The page has more than 1 MB of text. Nothing was saved: go back, and shorten the longest field.";
+            (StatusCode::PAYLOAD_TOO_LARGE, sentence).into_response()
+        }
+        Err(_) => {
+            let sentence =
+                "The page did not arrive in time. Nothing was saved: go back, and send it again.";
+            (StatusCode::REQUEST_TIMEOUT, sentence).into_response()
+        }
     }
 }

@@ -9,15 +9,17 @@ pub(crate) struct Fields(Vec<(String, String)>);
 impl Fields {
     /// Parses the fields. `None` if a field is not UTF-8.
     pub(crate) fn read(text: &str) -> Option<Self> {
+        const UNREADABLE: char = '\u{fffd}';
         let mut fields = Self::default();
+        let mut unreadable = 0;
         for (name, value) in form_urlencoded::parse(text.as_bytes()) {
-            // The replacement character marks invalid bytes.
-            if name.contains('\u{fffd}') || value.contains('\u{fffd}') {
-                return None;
-            }
+            unreadable += name.matches(UNREADABLE).count() + value.matches(UNREADABLE).count();
             fields.add(&name, &value);
         }
-        Some(fields)
+        // A person may have typed that character. Others stand for bytes that are not UTF-8.
+        let typed = text.to_ascii_uppercase().matches("%EF%BF%BD").count()
+            + text.matches(UNREADABLE).count();
+        (unreadable == typed).then_some(fields)
     }
 
     /// Adds a field. Joins the non-empty values of consecutive fields with the same name (the checkboxes of a list) with commas.

@@ -1,626 +1,464 @@
-//! The application `web_form` in headless Chromium, by mouse and keyboard: steps that [`Screen::play`] reads.
+//! The application `web_form` in headless Chromium, by mouse and keyboard.
 //!
-//! `ENVD_SDK_TEST_CHROMIUM` names the browser. With `ENVD_SDK_PICTURE` the last test writes the picture of the README there.
+//! `ENVD_SDK_TEST_CHROMIUM` names the browser. If `ENVD_SDK_PICTURES` names a folder, the tests write a picture of each checked page
+//! to it, the printed receipt, and `web_form.png`, the picture of the README.
 
 mod screen;
 
-use std::{env, fs};
+use processes::Mode;
+use screen::{Screen, Site};
 
-use screen::Screen;
+/// The pages of a complete declaration, with their fields.
+const COMPLETE: &str = "movement f.origin.pic=QAZZ7777&f.destination.pic=QDZZ3333&f.movementDate=15/1/2099&f.movementTime=05:15
+    q1 add=q.1.
+    q1 q.3.0=24&q.4.0=Angus&q.5.0=Steer : M
+    q9001 q.17.=Yes
+    q9002 q.56.=No&q.58.=No&q.59.=No&q.70.=No&q.88.=No&q.96.=No&q.102.=No
+    q146 none=q.146.
+    q157 none=q.157.
+    declaration f.declaration.fullName=Sam Sample&f.declaration.accept=true";
 
-/// From a complete declaration to its receipt.
-const SUBMIT: &str = "
-    click review
-    see Check your answers
-    click submit
-    see under the number C-";
+/// A sentence of the receipt: the page shows the record of the service.
+const RECEIPT: &str = "This is what the service has now";
 
-#[test]
-fn a_cattle_declaration_is_filled_in_mended_and_submitted() {
-    let screen = Screen::open(1280, 900);
-    screen.play(
-        "enter f.origin.pic qazz 7777
-        enter f.destination.pic QDZZ3333
-        enter f.movementDate 2.12.26
-        see 2 Dec 2026
-        enter f.movementTime 5.15
-        click add.q.1.
-        focus q.3.0
-        enter q.3.0 24
-        enter q.4.0 Angus
-        click q.5.0
-        type q.5.0 Steer
-        key Enter
-        has q.5.0 Steer : M
-        click q.17.
-        miss Time the cattle were held
-        key ArrowRight
-        see Time the cattle were held
-        focus q.17..2
-        hears Now asked: Time the cattle were held.
-        click why.q.20.
-        see Because “Did the vendor breed all of them?” is answered No.
-        click q.17.
-        miss Time the cattle were held
-        focus q.17.
-        hears No longer asked: Time the cattle were held.
-        enter f.origin.pic QAZZ777
-        see PIC of origin “QAZZ777” is not a PIC. Enter 8 letters and digits.
-        hears is not a PIC
-        until document.getElementById('f.origin.pic').matches('[aria-invalid=true]')
-        enter f.origin.pic QAZZ7777
-        miss is not a PIC
-        click review
-        focus blockers
-        until document.title.startsWith('Error: ')
-        see “Growth hormone used at any time?”: choose Yes or No.",
-    );
-    // One sentence for one thing.
-    let sentence = "“Growth hormone used at any time?”: choose Yes or No.";
-    let said = "document.getElementById('note.q.88.').innerText === document.querySelector('#blockers a[href=\"#q.88.\"]').innerText";
-    assert!(screen.text().contains(sentence));
-    assert_eq!(screen.value(said), true);
-    screen.value("document.querySelector('#blockers a[href=\"#q.88.\"]').click()");
-    screen.play("focus q.88.");
+/// Begins a draft with the mouse, and returns its path.
+fn begin(screen: &Screen) -> String {
+    screen.go("");
+    screen.send("form[action$='/new'] button");
+    screen.path()
+}
+
+/// A draft with all answers.
+fn complete(site: &Site, screen: &Screen) -> String {
+    let draft = begin(screen);
+    for line in COMPLETE.lines() {
+        let (page, fields) = line.trim().split_once(' ').unwrap();
+        site.fill_in(&format!("{draft}/{page}"), fields);
+    }
+    draft
+}
+
+fn fill_in_movement(screen: &Screen, draft: &str) {
+    screen.go(&format!("{draft}/movement"));
+    screen.enter("f.origin.pic", "qazz 7777");
+    screen.enter("f.destination.pic", "QDZZ3333");
+    screen.enter("f.movementDate", "15/1/2099");
+    screen.enter("f.movementTime", "5.15");
+    screen.save();
+}
+
+fn fill_in_animals(screen: &Screen, draft: &str) {
+    screen.go(&format!("{draft}/q1"));
+    screen.send("button[name=add]");
+    screen.enter("q.3.0", "24");
+    screen.enter("q.4.0", "Angus");
+    screen.choose("q.5.0", "Steer : M");
+    screen.save();
+}
+
+fn fill_in_questions(screen: &Screen, draft: &str) {
+    screen.go(&format!("{draft}/q9001"));
+    screen.click("[id='q.17.']");
+    screen.save();
+    screen.go(&format!("{draft}/q9002"));
     for question in ["56", "58", "59", "70", "88", "96", "102"] {
-        screen.play(&format!("click q.{question}..2"));
+        screen.click(&format!("[id='q.{question}..2']"));
     }
-    screen.play(
-        "click leave.q.146.
-        gone leave.q.146.
-        click leave.q.157.
-        gone leave.q.157.
-        click f.declaration.accept
-        see Ready to be submitted.
-        gone blockers
-        until !document.title.includes('Error')
-        click review
-        see Check your answers
-        hears Check your answers
-        focus outcome
-        see Demo Meats
-        see Cattle declaration",
-    );
-    screen.value("document.querySelector('button[formaction=\"?#q.17.\"]').click()");
-    screen.play("focus q.17.");
-    screen.play(SUBMIT);
-    screen.play("see 2 Dec 2026\n see Angus\n see QAZZ7777\n see 05:15\n see 24 head in 1 row");
-    assert!(screen.path().starts_with("/sent/"));
-    let pdf = "fetch(document.querySelector('#outcome a').href).then((it) => it.text()).then((pdf) => pdf.slice(0, 5))";
-    assert_eq!(screen.value(pdf), "%PDF-");
-    // Back stays in the site, and what is sent is not kept here.
-    screen.play("back\n see under the number C-");
-    assert_eq!(
-        screen.value("Object.keys(localStorage)"),
-        serde_json::json!([])
-    );
-}
-
-/// Replies of 300, 1,000 and 2,000 ms and a click each 0.35 s: so many clicks fall between a post and its reply.
-#[test]
-fn what_is_entered_while_a_reply_is_on_its_way_is_kept() {
-    let screen = Screen::open(1280, 900);
-    for (round, clicks) in [1, 3, 6].into_iter().enumerate() {
-        let answer = |question: &str| match round % 2 {
-            0 => format!("q.{question}..2"),
-            _ => format!("q.{question}."),
-        };
-        screen.play("hold reply");
-        let questions = ["56", "58", "59", "70", "88", "96", "102"];
-        for (done, question) in (1..).zip(questions) {
-            screen.play(&format!("tap {}", answer(question)));
-            if done % clicks == 0 {
-                screen.value("net.held.at(-1)?.(true)");
-            }
-        }
-        screen.play("tap f.declaration.accept\n type f.origin.name Sample Station\n hold");
-        screen.value("net.held.toReversed().forEach((it) => it(true))");
-        screen.play("calm\n has f.origin.name Sample Station\n leave\n calm");
-        for question in questions {
-            screen.play(&format!("ticked {}", answer(question)));
-        }
-        let accepted = screen.value("document.getElementById('f.declaration.accept').checked");
-        assert_eq!(accepted, round % 2 == 0);
+    screen.save();
+    for page in ["q146", "q157"] {
+        screen.go(&format!("{draft}/{page}"));
+        screen.send("button[name=none]");
     }
 }
 
-#[test]
-fn an_edit_while_the_check_is_on_its_way_stops_the_check() {
-    for reply in ["request", "reply"] {
-        let screen = Screen::complete("");
-        screen.play(&format!(
-            "see Ready to be submitted.\n hold {reply}\n tap review\n held 1"
-        ));
-        screen.play(
-            "type q.3.0 42
-            hold
-            release 1
-            warns You changed the declaration meanwhile
-            until true
-            has q.3.0 42
-            leave
-            click review
-            see Check your answers
-            see 42 head in 1 row
-            click submit
-            see under the number C-
-            see 42 head in 1 row",
-        );
+fn sign(screen: &Screen, draft: &str) {
+    screen.go(&format!("{draft}/declaration"));
+    screen.enter("f.declaration.fullName", "Sam Sample");
+    if screen.count("[id='f.declaration.accept']:checked") == 0 {
+        screen.click("[id='f.declaration.accept']");
     }
+    screen.save();
 }
 
 #[test]
-fn what_waits_is_shown_as_it_is_sent_and_can_be_withdrawn() {
-    let screen = Screen::complete("");
-    screen.play(
-        "see Ready to be submitted.
-        click line
-        see Restore the line
-        click review
-        click submit
-        see Waiting to be submitted
-        see Angus",
-    );
-    // The declaration is not to be changed before it is withdrawn, whatever another page posts.
-    let other = "fetch('/declaration/' + document.forms[0].dataset.key + '?save', { method: 'POST', body: new URLSearchParams({
-        version: 99, 'q.4.0': 'Brahman' }) }).then((it) => new URL(it.url).pathname)";
-    assert_eq!(screen.value(other), screen.path());
-    screen.play(
-        "reload
-        see Angus
-        miss Brahman
-        click withdraw
-        see It is kept in the outbox as a draft
-        has q.4.0 Angus
-        enter q.4.0 Brahman
-        see What you changed since does not go with it before you save it.
-        enter f.origin.pic QAZZ777
-        click review
-        see to fix before you submit
-        enter f.origin.pic QAZZ7777
-        click line
-        see Saved as a draft",
-    );
-    screen.play(SUBMIT);
-    screen.play("see Brahman\n miss Angus\n go /\n see 1 sent, 0 waiting, 0 drafts");
-}
-
-#[test]
-fn a_second_tab_says_that_the_declaration_is_open_and_goes_on_when_it_is_closed() {
-    let mut screen = Screen::open(1280, 900);
-    screen.play("enter f.origin.pic QAZZ7777\n enter f.destination.pic QDZZ3333\n click f.declaration.accept\n calm");
-    let first = screen.second_tab();
-    screen.play("warns This declaration is open in another tab.");
-    assert_eq!(screen.value("document.getElementById('main').inert"), true);
-    first.close(true).unwrap();
-    screen.play("calm\n has f.origin.pic QAZZ7777\n has f.destination.pic QDZZ3333\n ticked f.declaration.accept");
-}
-
-#[test]
-fn what_nobody_declares_and_what_has_no_animals_is_not_submitted() {
-    for (given, said) in [
-        (
-            "f.declaration.accept",
-            "Tick “I declare” when all of it is true and complete.",
-        ),
-        (
-            "q.3.0 0",
-            "“Number of head” in row 1 is 0: the row has no animals. Check it.",
-        ),
-        (
-            "q.3.0, q.4.0, q.5.0, row -1.0",
-            "“Animals in this consignment” has no row. Add the animals.",
-        ),
-        (
-            "q.3.0, q.4.0, q.5.0, row -1.0, none 1.",
-            "“Animals in this consignment” has no row. Add the animals.",
-        ),
+fn each_page_is_accessible_in_each_state() {
+    let site = Site::start();
+    let screen = Screen::open(&site);
+    screen.assert_accessible("an empty list");
+    let draft = begin(&screen);
+    screen.assert_accessible("the tasks of a new draft");
+    for page in [
+        "forms",
+        "movement",
+        "addresses",
+        "q1",
+        "q9001",
+        "q9002",
+        "q146",
+        "q9004",
+        "q157",
+        "declaration",
+        "check",
     ] {
-        let screen = Screen::complete(given);
-        screen.play(&format!(
-            "click review\n focus blockers\n see {said}\n gone leave.q.1."
-        ));
+        screen.go(&format!("{draft}/{page}"));
+        screen.assert_accessible(&format!("{page} without answers"));
     }
+    screen.go(&format!("{draft}/movement"));
+    screen.enter("f.origin.pic", "QAZZ777");
+    screen.enter("f.destination.pic", "NE000004");
+    screen.enter("f.movementDate", "2/12/2026");
+    screen.enter("f.movementTime", "5:15");
+    screen.save();
+    screen.sees("There is a problem");
+    screen.sees("The register says that this PIC is Blocked");
+    assert!(screen.tab.get_title().unwrap().starts_with("Error: "));
+    screen.assert_accessible("errors");
+    // The picture of the README.
+    screen.resize(860);
+    screen.keep_picture("web_form", 860);
+    screen.resize(1280);
+    // The link of an error leads to its field.
+    screen.click("#summary a");
+    assert_eq!(screen.focused(), "f.origin.pic");
+
+    screen.go(&format!("{draft}/q9001"));
+    screen.click("[id='q.17..2']");
+    screen.save();
+    screen.sees("A question follows");
+    screen.assert_accessible("a question that follows");
+    screen.save();
+    screen.sees("There is a problem");
+    screen.assert_accessible("an error at radio buttons");
+    screen.go(&format!("{draft}/0"));
+    screen.sees("Nothing was done");
+    screen.assert_accessible("a page that does not exist");
 }
 
 #[test]
-fn without_storage_the_page_says_so_and_goes_on() {
-    for refuses in [
-        "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no', 'SecurityError'); } });",
-        "Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); };",
+fn a_usual_load_is_short_on_a_phone_and_its_receipt_is_one_sheet() {
+    let site = Site::start();
+    let screen = Screen::open(&site);
+    let draft = complete(&site, &screen);
+    screen.go(&format!("{draft}/q1"));
+    screen.send("button[name=add]");
+    screen.enter("q.3.1", "12");
+    screen.enter("q.4.1", "Brahman");
+    screen.choose("q.5.1", "Cow : F");
+    screen.save();
+    screen.go(&format!("{draft}/q1"));
+    screen.assert_accessible("two rows");
+    sign(&screen, &draft);
+    for page in [
+        "",
+        "/forms",
+        "/movement",
+        "/q1",
+        "/q9001",
+        "/q9002",
+        "/declaration",
+        "/check",
     ] {
-        let screen = Screen::open(1280, 900);
-        screen.before_scripts(refuses);
-        screen.play(
-            "reload
-            calm
-            click q.17..2
-            warns This browser keeps nothing for this page
-            see Time the cattle were held
-            click review
-            focus blockers
-            ticked q.17..2
-            go /
-            see Declarations",
-        );
+        screen.go(&format!("{draft}{page}"));
+        let screens = screen.screens();
+        assert!(screens <= 3.0, "{page}: {screens} screens");
     }
-}
-
-#[test]
-fn a_signature_counts_as_soon_as_it_is_drawn() {
-    let screen = Screen::complete("");
-    screen.play("see Ready to be submitted.");
-    screen.draw("ink");
-    screen.play(
-        "until Object.values(localStorage)[0].includes('iVBOR')
-        click review
-        see Signature
-        until document.querySelector('.signature img')?.naturalWidth === 600
-        back
-        see Ready to be submitted.",
-    );
-    let drawn = "new Promise((done) => { const look = () => document.getElementById('ink').getContext('2d').getImageData(0, 0, 600, 180).data.some((it) => it) ? done(true) : requestAnimationFrame(look); look(); })";
-    assert_eq!(screen.value(drawn), true);
-    screen.play(SUBMIT);
-    screen.play("until document.querySelector('.signature img')?.naturalWidth === 600");
-}
-
-#[test]
-fn removed_rows_come_back_whatever_was_done_meanwhile() {
-    let screen = Screen::complete("row +1.1, q.3.1 12, q.4.1 Brahman, q.5.1 Cow : F");
-    screen.play(
-        "see 36 head in 2 rows
-        click remove.q.1.0
-        focus undo.q.1.0
-        see 12 head in 1 row
-        click remove.q.1.1
-        gone q.4.1
-        click add.q.1.
-        focus q.3.2
-        enter q.3.2 7
-        enter q.151. A note
-        reload
-        click undo.q.1.1
-        has q.4.1 Brahman
-        click undo.q.1.0
-        has q.4.0 Angus
-        has q.3.2 7
-        has q.151. A note
-        see 43 head in 3 rows
-        click copy.q.1.1
-        focus q.3.3
-        has q.4.3 Brahman
-        has q.5.3 Cow : F
-        see 55 head in 4 rows",
-    );
-}
-
-#[test]
-fn a_restart_of_the_server_is_nothing() {
-    let mut screen = Screen::complete("");
-    screen.play("see Ready to be submitted.\n type q.4.0 Brahman");
-    screen.restart();
-    screen.play("leave\n calm\n has q.4.0 Brahman\n ticked f.declaration.accept");
-    screen.play(SUBMIT);
-    screen.play("see Brahman");
-}
-
-#[test]
-fn a_post_that_is_held_back_undoes_nothing() {
-    let screen = Screen::complete("");
-    screen.play(
-        "see Ready to be submitted.
-        hold request
-        tap save
-        held 1
-        hold
-        lose 1
-        warns Then press “Save as a draft” again.",
-    );
-    // The request of an older version arrives after that of a newer one.
-    let save = |version: u32, breed: &str| {
-        format!(
-            "fetch(location.pathname + '?save', {{ method: 'POST', body: new URLSearchParams({{ version: {version}, 'f.forms': 'LPAC1',
-            'f.origin.pic': 'QAZZ7777', 'f.destination.pic': 'QDZZ3333', 'f.movementDate': '27/11/2026', 'f.movementTime': '05:15',
-            'q.4.0': '{breed}' }}) }}).then((it) => it.ok)"
-        )
-    };
-    for (version, breed) in [(9, "Brahman"), (8, "Angus"), (9, "Angus")] {
-        assert_eq!(screen.value(&save(version, breed)), true);
-    }
-    screen.value("Object.keys(localStorage).forEach((it) => localStorage.removeItem(it))");
-    screen.play("reload\n see Saved as a draft\n has q.4.0 Brahman");
-}
-
-#[test]
-fn replies_that_are_lost_or_come_in_another_order_undo_nothing() {
-    let screen = Screen::open(1280, 900);
-    screen.play(
-        "hold reply
-        tap q.17..2
-        held 1
-        tap q.17.
-        held 2
-        tap q.56.
-        held 3
-        hold
-        release 3
-        show Which restriction?
-        release 2
-        release 1
-        calm
-        miss Time the cattle were held
-        ticked q.17.
-        see Which restriction?
-        hold reply
-        tap q.17..2
-        held 4
-        lose 4
-        warns No connection. What you entered is kept here and sent when it is back.
-        hold
-        tap q.58..2
-        calm
-        see Time the cattle were held
-        ticked q.17..2",
-    );
-}
-
-#[test]
-fn a_page_of_somebody_else_is_no_reply_and_long_texts_are_counted() {
-    let screen = Screen::open(1280, 900);
-    screen.value("net.portal = '<h1>Log in to the free network</h1><form id=login></form>'");
-    screen.play("tap q.17..2\n warns No connection.\n ticked q.17..2");
-    screen.assert_accessible("without a connection");
-    screen.value("net.portal = ''");
-    screen.play("click q.56.\n calm\n see Time the cattle were held\n see Which restriction?");
-    for field in [
-        "f.origin.name",
-        "f.destination.name",
-        "q.57.",
-        "q.151.",
-        "f.declaration.fullName",
-    ] {
-        screen.value(&format!(
-            "(() => {{ const field = document.getElementById('{field}'); field.value = '\u{1f404}'.repeat(10000);
-            for (const type of ['input', 'change']) field.dispatchEvent(new Event(type, {{ bubbles: true }})); }})()"
-        ));
-        screen.until(&format!(
-            "document.getElementById('note.{field}')?.innerText.includes(' 10000')"
-        ));
-    }
-    screen.play("click save\n focus blockers\n see Not saved: ");
-}
-
-#[test]
-fn nothing_of_one_document_reaches_another() {
-    let mut screen = Screen::complete("");
-    screen.draw("ink");
-    screen.play("see Ready to be submitted.\n hold request\n tap f.declaration.accept\n tap f.declaration.accept\n held 2");
-    screen.restart();
-    screen.play("go /new\n until !document.getElementById('f.declaration.accept').checked");
-    for field in [
-        "f.origin.pic",
-        "f.declaration.signature",
-        "f.declaration.fullName",
-    ] {
-        screen.play(&format!(
-            "until document.getElementById('{field}').value === ''"
-        ));
-    }
-    screen.play("go /\n see Drafts that only this browser has\n see From QAZZ7777 to QDZZ3333\n see 1 drafts");
-}
-
-#[test]
-fn a_clerk_finds_each_number_and_types_no_pic_twice() {
-    let screen = Screen::complete(
-        "row +157.0, q.158.0 Sample Carriers, q.159.0 123ABC, q.162.0 27/11/2026, q.15.0 24",
-    );
-    screen.play(SUBMIT);
-    screen.play(
-        "go /\n see 1 sent, 0 waiting, 0 drafts\n see Submitted as C-\n see 27 Nov 2026\n see PDF",
-    );
-    screen.assert_accessible("the start page");
-    screen.value("document.querySelector('a[href^=\"/new?copy=\"]').click()");
-    screen.play(
-        "has f.origin.pic QAZZ7777
-        has f.destination.pic QDZZ3333
-        has q.158.0 Sample Carriers
-        has q.159.0 123ABC
-        has f.declaration.fullName Sam Sample
-        has f.movementDate \n has q.162.0 \n gone q.3.0
-        until !document.getElementById('f.declaration.accept').checked
-        click q.17.
-        go /
-        see 1 sent, 0 waiting, 1 drafts",
-    );
-}
-
-#[test]
-fn rows_are_a_table_that_fits_its_page() {
-    let rows = (1..12)
-        .map(|row| format!("row +1.{row}, q.3.{row} 10, q.4.{row} Angus, q.5.{row} Steer : M"));
-    let screen = Screen::complete(&rows.collect::<Vec<_>>().join(", "));
-    let tops = "new Set(['q.3.0', 'q.4.0', 'q.5.0'].map((id) => Math.round(document.getElementById(id).getBoundingClientRect().top))).size";
-    let fits = "[document.documentElement, ...document.querySelectorAll('table')].every((it) => it.scrollWidth <= it.parentElement?.clientWidth + 1 || it.scrollWidth <= innerWidth)";
-    screen.play("see 134 head in 12 rows");
-    for (width, lines) in [(1280, 1), (768, 1), (360, 3)] {
-        screen.resize(width, 900);
-        assert_eq!(screen.value(tops), lines, "{width} px");
-        assert_eq!(screen.value(fits), true, "{width} px");
-    }
-    screen.play(SUBMIT);
-    screen.play("see 134 head in 12 rows");
+    screen.go(&draft);
+    screen.assert_accessible("the tasks of a complete draft");
+    screen.go(&format!("{draft}/check"));
+    screen.assert_accessible("a check of all answers");
+    screen.send("#submit");
+    screen.reload_until(RECEIPT);
+    screen.sees("36 head");
+    screen.assert_accessible("a receipt");
     assert_eq!(screen.printed_pages(), 1);
+    screen.go("");
+    screen.assert_accessible("a list");
+    assert_eq!(site.submitted(), 1);
 }
 
 #[test]
-fn what_people_type_is_read_and_what_is_odd_is_asked() {
-    let screen = Screen::complete("q.3.0 24");
-    for (field, typed, asked) in [
-        ("q.3.0", "1,200 ", ""),
-        ("f.destination.pic", "qdzz 3333", ""),
-        ("f.movementDate", "21.11.26", ""),
-        ("f.movementTime", "2 pm", ""),
-        (
-            "q.3.0",
-            "two dozen",
-            "“Number of head” in row 1 “two dozen” looks wrong.",
-        ),
-        (
-            "q.3.0",
-            "3.5",
-            "is 3.5: animals are counted in whole numbers.",
-        ),
-        ("q.3.0", "99,999,999", "more than 9999 head in one row"),
-        ("q.3.0", "24", ""),
-        ("q.15.0", "30", "is 30: more than the 24 head of the row."),
-        ("q.15.0", "24", ""),
-        ("f.destination.pic", "QAZZ7777", "is also the PIC of origin"),
-        ("f.destination.pic", "QDZZ3333", ""),
-        ("f.movementDate", "20/11/2019", "Check the year"),
+fn a_declaration_is_filled_in_and_submitted_with_the_keyboard_alone() {
+    let site = Site::start();
+    let screen = Screen::open(&site);
+    screen.tab_to("form[action$='/new'] button");
+    screen.press_enter();
+    let draft = screen.path();
+    screen.tab_to("a[href$='/movement']");
+    screen.press_enter();
+    for (field, text) in [
+        ("f.origin.pic", "QAZZ7777"),
+        ("f.destination.pic", "QDZZ3333"),
+        ("f.movementDate", "15/1/2099"),
+        ("f.movementTime", "5.15"),
     ] {
-        screen.play(&format!("enter {field} {typed}\n calm"));
-        match asked {
-            "" => screen.play("see Ready to be submitted."),
-            asked => screen.play(&format!("see {asked}\n miss Ready to be submitted.")),
-        }
+        screen.tab_to(&format!("[id='{field}']"));
+        screen.insert(text);
     }
-    // Advice does not stop it; a day that is none does.
-    screen.play(
-        "enter f.movementDate 30/2/2026
-        see Movement date “30/2/2026” is not a day. Write it like 27/11/2026.
-        enter f.movementDate 21/11/2026
-        enter q.3.0 3.5
-        click review
-        see Look at this again
-        see 21 Nov 2026
-        see 14:00",
-    );
-}
+    // Enter in a field saves the page and continues.
+    screen.press_enter();
+    assert_eq!(screen.path(), format!("{draft}/addresses"));
+    screen.tab_to(".buttons button");
+    screen.press_enter();
 
-#[test]
-fn a_refusal_links_to_its_field_and_goes_when_that_is_corrected() {
-    // The property of another account: the service refuses it.
-    let screen = Screen::complete("f.origin.pic QBZZ2222");
-    screen.play(
-        "click review
-        click submit
-        see The service refused it
-        focus outcome
-        see PIC of origin is not the PIC of the selected account.
-        enter q.4.0 Brahman
-        see PIC of origin is not the PIC of the selected account.",
-    );
-    screen.assert_accessible("refused");
-    screen.value("document.querySelector('#outcome a[href=\"#f.origin.pic\"]').click()");
-    screen.play("focus f.origin.pic\n enter f.origin.pic QAZZ7777\n miss is not the PIC of the selected account");
-    screen.play(SUBMIT);
-}
-
-#[test]
-fn what_hinders_a_draft_is_named_alone() {
-    let screen = Screen::open(1280, 900);
-    screen.play(
-        "enter f.origin.pic QAZZ7777
-        enter f.destination.pic QDZZ3333
-        enter f.movementDate soon
-        click save
-        focus blockers
-        see Not saved: 1 thing in the way
-        enter f.movementDate 27/11/2026
-        click save
-        see Saved as a draft
-        focus outcome",
-    );
-    screen.assert_accessible("saved as a draft");
-}
-
-#[test]
-fn a_second_click_on_submit_does_nothing() {
-    let screen = Screen::complete("");
-    screen.play("click review\n see Check your answers\n hold reply\n tap submit\n held 1\n tap submit\n hold\n release 1\n see under the number C-\n go /\n see 1 sent, 0 waiting, 0 drafts");
-}
-
-#[test]
-fn back_at_the_review_goes_to_the_form() {
-    let screen = Screen::complete("");
-    screen.play("click review\n see Check your answers\n back\n see Ready to be submitted.\n has q.4.0 Angus");
-    screen.play(SUBMIT);
-}
-
-#[test]
-fn large_text_fits_a_phone_and_without_script_a_post_lands_at_its_field() {
-    let screen = Screen::open(360, 740);
-    screen.play("click q.17..2\n click review\n focus blockers");
-    screen.value("document.documentElement.style.fontSize = '200%'");
-    assert_eq!(
-        screen.value("document.documentElement.scrollWidth <= innerWidth"),
-        true
-    );
-    assert_eq!(
-        screen.value("getComputedStyle(document.querySelector('header')).position"),
-        "static"
-    );
-    let boxes = "[...document.querySelectorAll('[type=checkbox], [type=radio]')].map((it) => it.getBoundingClientRect()).every((it) => Math.abs(it.width - it.height) < 1 && it.width > 16)";
-    assert_eq!(screen.value(boxes), true);
-    screen.allow_script(false);
-    screen.play("go /new");
-    let covered = screen.value(
-        "(() => { const skip = document.querySelector('.skip'), update = document.querySelector('.update'); skip.focus();
-           const [a, b] = [skip, update].map((it) => it.getBoundingClientRect());
-           return b.height === 0 || a.bottom > b.top && a.top < b.bottom && a.right > b.left && a.left < b.right; })()",
-    );
-    assert_eq!(covered, false);
-    screen.value("document.getElementById('add.q.1.').click()");
-    screen.play("until location.hash === '#row.q.1.0'");
-    assert_eq!(
-        screen.value(
-            "document.getElementById('row.q.1.0').getBoundingClientRect().top < innerHeight"
-        ),
-        true
-    );
-}
-
-#[test]
-fn it_is_accessible_in_each_state() {
-    let screen = Screen::open(1280, 900);
-    screen.assert_accessible("the empty form");
-    screen.play("click q.17..2\n click add.q.1.\n focus q.3.0\n enter f.origin.pic QAZZ777\n click review\n focus blockers");
-    screen.assert_accessible("with findings");
-    screen.give("f.forms LPAC1");
-    let screen = Screen::complete("q.3.0 two dozen, row +1.1");
-    screen.play("click remove.q.1.1\n focus undo.q.1.1\n see looks wrong");
-    screen.assert_accessible("with a removed row and advice");
-    screen.play("click review\n see Check your answers");
-    screen.assert_accessible("all answers");
-    screen.play("back\n see Check:\n click line\n see Restore the line\n click review\n see Check your answers\n click submit\n see Waiting to be submitted");
-    screen.assert_accessible("waiting");
-    screen.play("click line\n see 1 sent\n go /sent/1\n see under the number C-");
-    screen.assert_accessible("submitted");
-}
-
-#[test]
-fn a_picture_of_it_is_small() {
-    let screen = Screen::open(1100, 1100);
-    screen.play(
-        "enter f.destination.pic QDZZ3333
-        enter f.origin.name Sample Station
-        enter f.destination.name Test Yards
-        enter f.movementDate 27/11/2026
-        enter f.movementTime 5:15
-        click q.17..2
-        click why.q.20.
-        enter f.origin.pic QAZZ777
-        see is not a PIC",
-    );
-    screen.value("document.activeElement.blur()");
-    let section = "document.getElementById('f.origin.pic').closest('section')";
-    screen.value(&format!(
-        "scrollBy(0, {section}.getBoundingClientRect().top - 74)"
-    ));
-    let picture = screen.picture();
-    if let Some(file) = env::var_os("ENVD_SDK_PICTURE") {
-        fs::write(file, &picture).unwrap();
+    screen.tab_to("button[name=add]");
+    screen.press_enter();
+    for (field, text) in [("q.3.0", "24"), ("q.4.0", "Angus"), ("q.5.0", "Steer")] {
+        screen.tab_to(&format!("[id='{field}']"));
+        screen.tab.type_str(text).unwrap();
     }
-    assert!(picture.len() < 150_000, "{} bytes", picture.len());
+    // Enter removes no row, although that button is nearer.
+    screen.tab_to("[id='q.4.0']");
+    screen.press_enter();
+    assert_eq!(screen.path(), format!("{draft}/q9001"));
+    screen.tab_to("[id='q.17.']");
+    screen.keys(&[" "]);
+    screen.press_enter();
+    for question in ["56", "58", "59", "70", "88", "96", "102"] {
+        screen.tab_to(&format!("[id='q.{question}.']"));
+        screen.keys(&["ArrowDown"]);
+    }
+    screen.press_enter();
+    assert_eq!(screen.path(), format!("{draft}/q146"));
+    screen.tab_to("button[name=none]");
+    screen.press_enter();
+    screen.tab_to(".buttons button");
+    screen.press_enter();
+    screen.tab_to("button[name=none]");
+    screen.press_enter();
+    screen.tab_to("[id='f.declaration.fullName']");
+    screen.insert("Sam Sample");
+    screen.tab_to("[id='f.declaration.accept']");
+    screen.keys(&[" "]);
+    screen.tab_to(".buttons button");
+    screen.press_enter();
+    assert_eq!(screen.path(), format!("{draft}/check"));
+    screen.sees("Steer : M");
+    screen.tab_to("#submit");
+    screen.press_enter();
+    screen.reload_until(RECEIPT);
+    assert_eq!(site.submitted(), 1);
+}
+
+#[test]
+fn two_browsers_with_one_section_see_both_values() {
+    let site = Site::start();
+    let one = Screen::open(&site);
+    let other = Screen::open(&site);
+    let draft = complete(&site, &one);
+    let page = format!("{draft}/q1");
+    one.go(&page);
+    other.go(&page);
+    one.enter("q.4.0", "Brahman");
+    one.save();
+    other.enter("q.4.0", "Hereford");
+    other.save();
+    other.sees("This page was changed elsewhere");
+    other.sees("Saved elsewhere: Brahman");
+    assert_eq!(other.field("q.4.0"), "Hereford");
+    other.assert_accessible("a page that was changed elsewhere");
+    other.save();
+    sign(&other, &draft);
+    // A check from before the last edit submits nothing.
+    one.go(&format!("{draft}/check"));
+    one.sees("Hereford");
+    site.fill_in(&page, "q.3.0=42");
+    one.send("#submit");
+    one.sees("The declaration has changed");
+    one.assert_accessible("a check that is stale");
+    assert_eq!(site.submitted(), 0);
+    sign(&other, &draft);
+    for screen in [&one, &other] {
+        screen.go(&format!("{draft}/check"));
+        screen.sees("42");
+    }
+    other.send("#submit");
+    one.send("#submit");
+    one.sees("Submitted");
+    assert_eq!(site.submitted(), 1);
+}
+
+#[test]
+fn a_double_click_back_a_reload_and_a_stale_tab_send_nothing_twice() {
+    let site = Site::start();
+    let screen = Screen::open(&site);
+    screen.double_click("form[action$='/new'] button");
+    screen.until("location.pathname.split('/').length === 3");
+    screen.go("");
+    assert_eq!(screen.count("table th[scope=row]"), 1);
+
+    let draft = complete(&site, &screen);
+    let rows = format!("{draft}/q146");
+    screen.go(&rows);
+    screen.double_click("button[name=add]");
+    screen.until("document.querySelector('.row')");
+    screen.go(&rows);
+    assert_eq!(screen.count(".row"), 1);
+    screen.send("button[name=remove]");
+    screen.send("button[name=none]");
+
+    let stale = Screen::open(&site);
+    stale.go(&format!("{draft}/check"));
+    screen.go(&format!("{draft}/check"));
+    screen.double_click("#submit");
+    // The second request may reply while the first one still waits for the service.
+    screen.until("document.getElementById('outcome')");
+    screen.reload_until(RECEIPT);
+    assert_eq!(screen.path(), draft);
+    screen.reload();
+    screen.reload_until(RECEIPT);
+    screen.value("setTimeout(() => history.back())");
+    screen.until("!document.body.innerText.includes('Number C-')");
+    stale.send("#submit");
+    stale.reload_until(RECEIPT);
+    assert_eq!(site.submitted(), 1);
+}
+
+#[test]
+fn a_kill_at_each_step_loses_nothing() {
+    let mut site = Site::start();
+    let screen = Screen::open(&site);
+    let draft = begin(&screen);
+    for fill_in in [fill_in_movement, fill_in_animals, fill_in_questions, sign] {
+        fill_in(&screen, &draft);
+        site.restart();
+        screen.reload();
+    }
+    // The application is down when the page is sent. A reload sends the page again.
+    screen.go(&format!("{draft}/declaration"));
+    screen.enter("f.declaration.phone", "0491 570 156");
+    let port = site.kill();
+    screen.click(".buttons button");
+    screen.until("location.href.startsWith('chrome-error')");
+    site.start_again(port);
+    screen.reload();
+    screen.go(&format!("{draft}/check"));
+    screen.sees("0491 570 156");
+    screen.send("#submit");
+    screen.reload_until(RECEIPT);
+    screen.sees("Angus");
+    assert_eq!(site.submitted(), 1);
+}
+
+/// At each request of a submit: a list, the creation, and the submit by id.
+#[test]
+fn a_kill_between_the_yes_of_the_service_and_the_reply_leaves_one_record() {
+    for number in 1..=3 {
+        let mut site = Site::start();
+        let screen = Screen::open(&site);
+        let draft = complete(&site, &screen);
+        screen.go(&format!("{draft}/check"));
+        site.hold_reply(number);
+        screen.click("#submit");
+        site.until_held();
+        let port = site.kill();
+        site.set_line(Mode::Cut);
+        screen.until("location.href.startsWith('chrome-error')");
+        site.set_line(Mode::Pass);
+        site.start_again(port);
+        // The reload posts the page again.
+        screen.reload();
+        screen.go(&draft);
+        screen.reload_until("Number C-");
+        assert_eq!(site.submitted(), 1, "request {number}");
+    }
+}
+
+#[test]
+fn a_slow_or_cut_line_shows_a_waiting_declaration_and_sends_it_once() {
+    let site = Site::start();
+    let screen = Screen::open(&site);
+    let draft = complete(&site, &screen);
+    screen.go(&format!("{draft}/check"));
+    site.set_line(Mode::Cut);
+    screen.send("#submit");
+    screen.sees("Waiting");
+    screen.sees("This is what is to be sent");
+    screen.assert_accessible("a declaration that waits");
+    screen.go("");
+    screen.assert_accessible("a list with a declaration that waits");
+    screen.go(&draft);
+    site.set_line(Mode::Pass);
+    screen.send("button[value='try again']");
+    screen.reload_until("Number C-");
+    assert_eq!(site.submitted(), 1);
+}
+
+#[test]
+fn a_refusal_is_shown_with_the_words_of_the_service() {
+    let site = Site::start();
+    let screen = Screen::open(&site);
+    let draft = complete(&site, &screen);
+    site.fake
+        .on_operation("CreateOrSaveConsignment")
+        .refuse("003", "the service is being moved");
+    screen.go(&format!("{draft}/check"));
+    screen.send("#submit");
+    screen.sees("Refused");
+    screen.sees("The service says:");
+    screen.sees("the service is being moved");
+    screen.assert_accessible("a refused declaration");
+    sign(&screen, &draft);
+    screen.send("#submit");
+    screen.reload_until(RECEIPT);
+    assert_eq!(site.submitted(), 1);
+}
+
+#[test]
+fn a_question_of_the_outbox_is_answered_by_a_button() {
+    let site = Site::start();
+    let screen = Screen::open(&site);
+    let draft = complete(&site, &screen);
+    site.fill_in(&format!("{draft}/movement"), "f.movementDate=1/10/2025");
+    sign(&screen, &draft);
+    screen.send("#submit");
+    screen.sees("The day of the movement is over");
+    screen.assert_accessible("a question of the outbox");
+    screen.send("button[value='keep mine']");
+    screen.reload_until(RECEIPT);
+}
+
+#[test]
+fn a_signature_is_drawn_kept_and_shown() {
+    let site = Site::start();
+    let screen = Screen::open(&site);
+    let draft = complete(&site, &screen);
+    screen.go(&format!("{draft}/declaration"));
+    screen.draw("#ink");
+    screen.assert_accessible("a signature");
+    screen.save();
+    let is_shown = "document.querySelector('dd img')?.naturalWidth === 600";
+    screen.until(is_shown);
+    screen.go(&format!("{draft}/declaration"));
+    let is_drawn = "document.getElementById('ink').getContext('2d').getImageData(0, 0, 600, 180).data.some((it) => it)";
+    screen.until(is_drawn);
+    screen.go(&format!("{draft}/check"));
+    screen.send("#submit");
+    screen.until(is_shown);
+    assert_eq!(screen.printed_pages(), 1);
+    // "Clear" removes it again.
+    let draft = complete(&site, &screen);
+    screen.go(&format!("{draft}/declaration"));
+    screen.draw("#ink");
+    screen.click("#clear");
+    screen.save();
+    assert_eq!(screen.count("dd img"), 0);
+}
+
+#[test]
+fn without_scripts_a_typed_name_signs() {
+    let site = Site::start();
+    let screen = Screen::open(&site);
+    screen.without_script();
+    let draft = begin(&screen);
+    fill_in_movement(&screen, &draft);
+    fill_in_animals(&screen, &draft);
+    fill_in_questions(&screen, &draft);
+    screen.go(&format!("{draft}/declaration"));
+    let canvas = screen.value("document.getElementById('ink').getClientRects().length");
+    assert_eq!(canvas, 0, "the canvas is hidden");
+    sign(&screen, &draft);
+    screen.send("#submit");
+    screen.reload_until(RECEIPT);
+    screen.sees("Sam Sample");
+    assert_eq!(site.submitted(), 1);
 }

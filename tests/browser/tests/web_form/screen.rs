@@ -2,62 +2,156 @@
 
 use std::env;
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use envd_sdk::fake::Fake;
 use headless_chrome::protocol::cdp::types::Event;
 use headless_chrome::protocol::cdp::{Emulation, Input, Page, Runtime};
+use headless_chrome::types::PrintToPdfOptions;
 use headless_chrome::{Browser, LaunchOptions, Tab};
+use processes::{Folder, Mode, Program, Proxy, Running, http};
 use serde_json::{Value, from_value, json};
+use tokio::runtime::{Builder, Runtime as Tokio};
+use url::Url;
 
 /// The setting that names the browser.
 const BROWSER: &str = "ENVD_SDK_TEST_CHROMIUM";
 
-/// The test file of axe-core; see its licence beside it.
+/// The script of axe-core; its licence is in the same folder.
 const AXE: &str = include_str!("../../axe/axe.min.js");
 
-/// Runs before the scripts of each page: a line between page and server that the test holds. `net.hold` is `request` or `reply`,
-/// and `net.held` has what waits; `net.portal` is the page that answers in place of the server.
-const NET: &str = "window.net = { hold: '', held: [], portal: '' };
-    const fetched = window.fetch;
-    window.fetch = async (...all) => {
-        const held = () => new Promise((resolve, reject) => {
-            net.held.push((goes) => goes ? resolve() : reject(new TypeError('Failed to fetch')));
-            document.body.dataset.held = net.held.length;
-        });
-        if (net.portal) return new Response(net.portal, { headers: { 'content-type': 'text/html' } });
-        if (net.hold === 'request') await held();
-        const reply = net.hold === 'reply';
-        const answer = await fetched(...all);
-        if (reply) await held();
-        return answer;
-    };";
+/// Returns the faults of a page: the violations that axe-core finds, and scrolling sideways.
+const CHECK: &str = "async () => {
+    const { violations } = await axe.run(document, { resultTypes: ['violations'] });
+    const found = violations.map((v) => `${v.impact}: ${v.help}: ${v.nodes.map((node) => node.html + ' ' + node.failureSummary)}`);
+    if (document.documentElement.scrollWidth > innerWidth) found.push('it scrolls sideways');
+    return found;
+}";
 
-/// A declaration that is complete, by the names of its fields.
-const COMPLETE: &str = "f.forms LPAC1, f.origin.pic QAZZ7777, f.destination.pic QDZZ3333, f.movementDate 27/11/2026,
-    f.movementTime 05:15, f.declaration.fullName Sam Sample, f.declaration.accept true, row +1.0, none 146., none 157.,
-    q.3.0 24, q.4.0 Angus, q.5.0 Steer : M, q.17. Yes, q.56. No, q.58. No, q.59. No, q.70. No, q.88. No, q.96. No, q.102. No";
+/// The longest wait for the next page.
+const LONGEST: Duration = Duration::from_secs(60);
 
-/// The application as a process, which is killed at the end of the test.
-struct Site {
-    process: Child,
-    url: String,
+/// The application on a fake, through a proxy. The fake and the proxy run in threads of this test.
+pub(crate) struct Site {
+    runtime: Tokio,
+    pub(crate) fake: Fake,
+    proxy: Proxy,
+    folder: Folder,
+    running: Running,
 }
 
-/// The application, a browser, and what its console has said.
+impl Site {
+    pub(crate) fn start() -> Self {
+        let mut runtime = Builder::new_multi_thread();
+        let runtime = runtime.worker_threads(1).enable_all().build().unwrap();
+        let fake = runtime.block_on(Fake::start());
+        let proxy = runtime.block_on(Proxy::of(&fake));
+        let folder = Folder::new();
+        let running = run(&fake, &proxy, &folder, 0);
+        Self {
+            runtime,
+            fake,
+            proxy,
+            folder,
+            running,
+        }
+    }
+
+    /// Kills the application, and starts it again at the same address.
+    pub(crate) fn restart(&mut self) {
+        let port = self.kill();
+        self.start_again(port);
+    }
+
+    /// Kills the application, and returns its port.
+    pub(crate) fn kill(&mut self) -> u16 {
+        self.running.process.kill();
+        self.running.url("url").port().unwrap()
+    }
+
+    pub(crate) fn start_again(&mut self, port: u16) {
+        self.running = run(&self.fake, &self.proxy, &self.folder, port);
+    }
+
+    /// Sets the line between the application and the service.
+    pub(crate) fn set_line(&self, mode: Mode) {
+        self.proxy.set(mode);
+        if mode == Mode::Cut {
+            self.runtime.block_on(self.proxy.settle());
+        }
+    }
+
+    /// Holds back the reply to a coming request, counted from 1, and all later replies.
+    pub(crate) fn hold_reply(&self, number: usize) {
+        self.proxy.hold_reply(self.proxy.statements() + number);
+    }
+
+    /// Waits until the service has sent the reply that is held back.
+    pub(crate) fn until_held(&self) {
+        self.runtime.block_on(self.proxy.stopped());
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        self.running.text("url")
+    }
+
+    /// Fills in a page as a browser without scripts does.
+    pub(crate) fn fill_in(&self, path: &str, fields: &str) {
+        let url = Url::parse(&format!("{}{path}", self.url())).unwrap();
+        let page = http::get(&url);
+        let hidden = |name: &str| {
+            let (_, rest) = page
+                .split_once(&format!("name=\"{name}\" value=\""))
+                .unwrap();
+            rest.split_once('"').unwrap().0
+        };
+        let body = format!(
+            "token={}&version={}&{fields}",
+            hidden("token"),
+            hidden("version")
+        );
+        let origin = format!("origin: {}", url.origin().ascii_serialization());
+        let reply = http::send("POST", &url, &[&origin], &body);
+        assert!(reply.starts_with("HTTP/1.1 303"), "{reply}");
+    }
+
+    /// How many records of the service are submitted for the day that the tests use.
+    pub(crate) fn submitted(&self) -> usize {
+        let _running = self.runtime.enter();
+        let records: Vec<Value> = self.fake.consignments(self.fake.account_id());
+        let is_new = |record: &&Value| {
+            let day = record["movementDate"].as_str().unwrap_or_default();
+            day.starts_with("2099-01-15") && record["status"] == "SUBMITTED"
+        };
+        records.iter().filter(is_new).count()
+    }
+}
+
+fn run(fake: &Fake, proxy: &Proxy, folder: &Folder, port: u16) -> Running {
+    // Cargo builds the program into the parent of the folder of the tests.
+    let tests = env::current_exe().unwrap();
+    let program = tests.ancestors().nth(2).unwrap().join("web_form");
+    let program = Program::new(program.to_str().unwrap()).at(fake);
+    let program = program.env("ENVD_GRAPHQL_URL", proxy.through(fake.graphql_url()));
+    let program = program.arg("--port").arg(port.to_string());
+    Running::start(program.arg("--store").arg(folder.path("form.db")))
+}
+
 pub(crate) struct Screen {
-    site: Site,
     pub(crate) tab: Arc<Tab>,
-    browser: Browser,
+    _browser: Browser,
     console: Arc<Mutex<Vec<String>>>,
+    /// Each navigation and each load of a page.
+    loads: Receiver<()>,
+    base: String,
 }
 
 impl Screen {
-    /// Starts the application, and opens a new declaration in light colours.
-    pub(crate) fn open(width: u32, height: u32) -> Self {
+    /// A browser of its own, with the list of declarations.
+    pub(crate) fn open(site: &Site) -> Self {
         let path = env::var_os(BROWSER).map(PathBuf::from);
         let path = path.unwrap_or_else(|| panic!("set {BROWSER} to the path of Chromium"));
         let options = LaunchOptions {
@@ -70,222 +164,228 @@ impl Screen {
         };
         let browser = Browser::new(options).unwrap();
         let tab = browser.new_tab().unwrap();
-        let mut screen = Self {
-            site: Site::start(None),
+        let console: Arc<Mutex<Vec<String>>> = Arc::default();
+        let complaints = Arc::clone(&console);
+        let (load, loads) = channel();
+        tab.add_event_listener(Arc::new(move |event: &Event| {
+            if let Some(text) = complaint(event) {
+                complaints.lock().unwrap().push(text);
+            }
+            let is_load = matches!(
+                event,
+                Event::PageLoadEventFired(_)
+                    | Event::PageFrameNavigated(_)
+                    | Event::PageNavigatedWithinDocument(_)
+            );
+            if is_load {
+                let _ = load.send(());
+            }
+        }))
+        .unwrap();
+        tab.enable_log().unwrap().enable_runtime().unwrap();
+        let screen = Self {
             tab,
-            browser,
-            console: Arc::default(),
+            _browser: browser,
+            console,
+            loads,
+            base: site.url().to_owned(),
         };
-        screen.prepare(width, height);
-        screen.go("/new");
+        screen.resize(1280);
+        screen.colours("light");
+        screen.go("");
         screen
     }
 
-    /// As [`open`](Self::open), with a declaration that is complete but for some other values: `field value, ..`.
-    pub(crate) fn complete(others: &str) -> Self {
-        let screen = Self::open(1280, 900);
-        screen.give(&format!("{COMPLETE}, {others}"));
-        screen
-    }
-
-    /// Puts fields into the document of the page. Later ones count, but for lists.
-    pub(crate) fn give(&self, fields: &str) {
-        let mut document = serde_json::Map::new();
-        for field in fields.split(',').map(str::trim).filter(|it| !it.is_empty()) {
-            let (name, value) = field.split_once(' ').unwrap_or((field, ""));
-            let values = document.entry(name).or_insert(Value::Array(Vec::new()));
-            match values {
-                Value::Array(values) if matches!(name, "row" | "none") => values.push(value.into()),
-                values => *values = vec![value].into(),
-            }
-        }
-        let document = json!({"version": 1, "fields": document});
-        self.value(&format!(
-            "localStorage.setItem('web_form.' + document.forms[0].dataset.key, {})",
-            Value::from(document.to_string())
-        ));
-        self.reload();
-    }
-
-    fn prepare(&mut self, width: u32, height: u32) {
-        let said = Arc::clone(&self.console);
-        self.tab
-            .add_event_listener(Arc::new(move |event: &Event| {
-                if let Some(text) = complaint(event) {
-                    said.lock().unwrap().push(text);
-                }
-            }))
-            .unwrap();
-        self.tab.enable_log().unwrap().enable_runtime().unwrap();
-        self.before_scripts(NET);
-        self.resize(width, height);
-        self.colours("light");
-    }
-
-    /// A script that runs before those of each page.
-    pub(crate) fn before_scripts(&self, source: &str) {
-        let script = from_value(json!({"source": source}));
-        let script: Page::AddScriptToEvaluateOnNewDocument = script.unwrap();
-        self.tab.call_method(script).unwrap();
-    }
-
-    /// Goes to a page of the application.
+    /// Goes to a page of the application, by its path behind the secret part.
     pub(crate) fn go(&self, path: &str) {
+        self.mark();
         self.tab
-            .navigate_to(&format!("{}{path}", self.site.url))
+            .navigate_to(&format!("{}{path}", self.base))
             .unwrap();
-        self.tab.wait_until_navigated().unwrap();
-        self.until("true");
+        self.until_another_page();
     }
 
-    /// Opens the page in a second tab, and returns the first one.
-    pub(crate) fn second_tab(&mut self) -> Arc<Tab> {
-        let path = self.path();
-        let first = std::mem::replace(&mut self.tab, self.browser.new_tab().unwrap());
-        self.prepare(1280, 900);
-        self.go(&path);
-        first
-    }
-
+    /// The path behind the secret part.
     pub(crate) fn path(&self) -> String {
-        self.value("location.pathname").as_str().unwrap().to_owned()
+        self.tab.get_url().replacen(&self.base, "", 1)
     }
 
-    /// Ends the application, and starts it at the same address.
-    pub(crate) fn restart(&mut self) {
-        let port = self.site.url.rsplit(':').next().unwrap().to_owned();
-        self.site.process.kill().unwrap();
-        self.site.process.wait().unwrap();
-        self.site = Site::start(Some(&port));
+    pub(crate) fn reload(&self) {
+        self.mark();
+        self.tab.reload(false, None).unwrap();
+        self.until_another_page();
     }
 
-    /// Plays steps, one a line: see [`step`](Self::step).
-    pub(crate) fn play(&self, steps: &str) {
-        for step in steps.lines().map(str::trim).filter(|step| !step.is_empty()) {
-            self.step(step);
+    /// Clicks on what a selector of CSS finds, with the mouse.
+    pub(crate) fn click(&self, selector: &str) {
+        let middle = self.middle(selector);
+        self.press(middle, 1);
+    }
+
+    /// Clicks on an element twice with the mouse, in one place.
+    pub(crate) fn double_click(&self, selector: &str) {
+        let middle = self.middle(selector);
+        self.press(middle, 1);
+        self.press(middle, 2);
+    }
+
+    fn press(&self, at: (f64, f64), count: u32) {
+        self.mouse("mousePressed", at, count);
+        self.mouse("mouseReleased", at, count);
+    }
+
+    fn mouse(&self, kind: &str, (x, y): (f64, f64), count: u32) {
+        let event = json!({
+            "type": kind, "x": x, "y": y, "clickCount": count, "button": "left", "buttons": 1,
+        });
+        let event: Input::DispatchMouseEvent = from_value(event).unwrap();
+        self.tab.call_method(event).unwrap();
+    }
+
+    /// The middle of an element, scrolled into view. Nothing covers it.
+    fn middle(&self, selector: &str) -> (f64, f64) {
+        let selector = Value::from(selector);
+        let middle = self.value(&format!(
+            "(() => {{
+                const it = document.querySelector({selector});
+                if (!it) return null;
+                it.scrollIntoView({{ block: 'center' }});
+                const box = it.getBoundingClientRect(), x = box.x + box.width / 2, y = box.y + box.height / 2;
+                return it.contains(document.elementFromPoint(x, y)) ? [x, y] : null;
+            }})()"
+        ));
+        from_value(middle).unwrap_or_else(|_| panic!("no {selector} to click in\n{}", self.text()))
+    }
+
+    /// Clicks on a button that sends a page, and waits for the next one.
+    pub(crate) fn send(&self, selector: &str) {
+        self.mark();
+        self.click(selector);
+        self.until_another_page();
+    }
+
+    /// Saves a page by its main button.
+    pub(crate) fn save(&self) {
+        self.send(".buttons button:not([name])");
+    }
+
+    fn mark(&self) {
+        self.value("window.isOld = true");
+    }
+
+    /// Waits until the next page has replaced the marked one and is complete.
+    fn until_another_page(&self) {
+        self.until("!window.isOld");
+    }
+
+    /// Replaces the text of a field.
+    pub(crate) fn enter(&self, id: &str, text: &str) {
+        self.click(&format!("[id='{id}']"));
+        self.value(&format!("document.getElementById('{id}').select()"));
+        self.insert(text);
+    }
+
+    /// Inserts text at the cursor, in one call for all characters.
+    pub(crate) fn insert(&self, text: &str) {
+        self.tab.send_character(text).unwrap();
+    }
+
+    /// Chooses a value of a list.
+    pub(crate) fn choose(&self, id: &str, value: &str) {
+        self.value(&format!(
+            "document.getElementById('{id}').value = '{value}'"
+        ));
+        assert_eq!(self.field(id), value);
+    }
+
+    /// Presses Tab until an element has the focus.
+    pub(crate) fn tab_to(&self, selector: &str) {
+        let selector = Value::from(selector);
+        let is_there = format!("document.activeElement.matches({selector})");
+        for _ in 0..100 {
+            if self.value(&is_there) == true {
+                return;
+            }
+            self.keys(&["Tab"]);
+        }
+        panic!("Tab does not reach {selector}");
+    }
+
+    /// The id of the element with the focus.
+    pub(crate) fn focused(&self) -> String {
+        let id = self.value("document.activeElement.id");
+        id.as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Presses keys one after the other.
+    pub(crate) fn keys(&self, keys: &[&str]) {
+        for key in keys {
+            self.tab.press_key(key).unwrap();
         }
     }
 
-    fn step(&self, step: &str) {
-        let (verb, rest) = step.split_once(' ').unwrap_or((step, ""));
-        let (id, text) = rest.split_once(' ').unwrap_or((rest, ""));
-        let at = format!("document.getElementById({})", Value::from(id));
-        match verb {
-            "click" => self.click(rest),
-            // Also while a reply is on its way.
-            "tap" => self.click_now(rest),
-            "enter" => self.enter(id, text),
-            // Without leaving the field.
-            "type" => {
-                self.click_now(id);
-                self.value(&format!("{at}.select?.()"));
-                self.tab.type_str(text).unwrap();
-            }
-            "leave" => drop(self.tab.press_key("Tab").unwrap()),
-            "key" => drop(self.tab.press_key(rest).unwrap()),
-            "see" => self.until_text(rest),
-            "show" => self.until_now(&shows(rest)),
-            "miss" => self.until(&format!("!{}", shows(rest))),
-            "has" => self.until_now(&format!("{at}?.value === {}", Value::from(text))),
-            "ticked" => self.until_now(&format!("{at}?.checked === true")),
-            "focus" => self.until(&format!("document.activeElement.id === {}", Value::from(rest))),
-            "gone" => self.until_now(&format!("!{at}")),
-            "hears" => self.until_now(&format!("document.getElementById('spoken').textContent.includes({})", Value::from(rest))),
-            "warns" => self.until_now(&format!("[...document.querySelectorAll('[role=alert]:not([hidden])')].some((it) => it.textContent.includes({}))", Value::from(rest))),
-            "calm" => self.until("!document.querySelector('[role=alert]:not([hidden])')"),
-            // `hold request`, `hold reply`, `hold` for nothing; what is held is let go or lost by its number, from 1.
-            "hold" => drop(self.value(&format!("net.hold = '{rest}'"))),
-            "release" | "lose" => {
-                self.until_now(&format!("net.held.length >= {rest}"));
-                self.value(&format!("net.held[{rest} - 1]({})", verb == "release"));
-            }
-            "held" => self.until_now(&format!("net.held.length >= {rest}")),
-            "go" => self.go(rest),
-            "reload" => self.reload(),
-            "back" => drop(self.value("history.back()")),
-            "until" => self.until(rest),
-            _ => panic!("no such step: {step}"),
-        }
+    /// Sends the page by the enter key.
+    pub(crate) fn press_enter(&self) {
+        self.mark();
+        self.keys(&["Enter"]);
+        self.until_another_page();
     }
 
-    pub(crate) fn resize(&self, width: u32, height: u32) {
-        let metrics =
-            json!({"width": width, "height": height, "deviceScaleFactor": 1.0, "mobile": false});
-        let metrics: Emulation::SetDeviceMetricsOverride = from_value(metrics).unwrap();
-        self.tab.call_method(metrics).unwrap();
-    }
-
-    /// `light` or `dark`. Without motion, so that no colour is measured on its way.
-    pub(crate) fn colours(&self, scheme: &str) {
-        let colours = json!({"name": "prefers-color-scheme", "value": scheme});
-        let motion = json!({"name": "prefers-reduced-motion", "value": "reduce"});
-        let media = json!({"features": [colours, motion]});
-        let media: Emulation::SetEmulatedMedia = from_value(media).unwrap();
-        self.tab.call_method(media).unwrap();
-    }
-
-    /// The value of a JavaScript expression, once it is settled.
+    /// The value of a JavaScript expression.
     pub(crate) fn value(&self, expression: &str) -> Value {
-        self.try_value(expression).unwrap()
+        self.evaluate(&format!("JSON.stringify({expression})"), false)
     }
 
-    /// The value of an expression; `None` where the page goes meanwhile.
-    fn try_value(&self, expression: &str) -> Option<Value> {
+    fn evaluate(&self, expression: &str, is_promise: bool) -> Value {
         let evaluate = json!({
-            "expression": format!("(async () => JSON.stringify(await ({expression})))()"),
-            "awaitPromise": true, "returnByValue": true, "allowUnsafeEvalBlockedByCSP": false,
+            "expression": expression, "awaitPromise": is_promise, "returnByValue": true, "allowUnsafeEvalBlockedByCSP": false,
         });
         let evaluate: Runtime::Evaluate = from_value(evaluate).unwrap();
-        let result = self.tab.call_method(evaluate).ok()?;
-        assert!(
-            result.exception_details.is_none(),
-            "{expression}: {:?}",
-            result.exception_details
-        );
-        let json = result.result.value.unwrap_or_default();
-        let json = json.as_str().unwrap_or("null");
-        Some(serde_json::from_str(json).unwrap())
+        let answer = self.tab.call_method(evaluate).unwrap();
+        assert!(answer.exception_details.is_none(), "{answer:?}");
+        let json = answer.result.value.unwrap_or_default();
+        serde_json::from_str(json.as_str().unwrap_or("null")).unwrap()
     }
 
-    /// Waits until a condition of the page holds and all that was entered is posted.
+    /// Waits for a page for which a condition holds.
     pub(crate) fn until(&self, condition: &str) {
-        self.until_now(&format!(
-            "!('busy' in document.body.dataset) && ({condition})"
+        let expression = format!("document.readyState === 'complete' && !!({condition})");
+        let evaluate = json!({"expression": expression, "returnByValue": true});
+        loop {
+            // An error: the page is being replaced.
+            let evaluate: Runtime::Evaluate = from_value(evaluate.clone()).unwrap();
+            let answer = self.tab.call_method(evaluate);
+            if answer.is_ok_and(|answer| answer.result.value == Some(true.into())) {
+                return;
+            }
+            let loaded = self.loads.recv_timeout(LONGEST);
+            assert!(loaded.is_ok(), "never: {condition}\n{}", self.text());
+        }
+    }
+
+    /// Reloads the page until it has a text, such as a state that the outbox reaches in the background.
+    pub(crate) fn reload_until(&self, text: &str) {
+        for _ in 0..1_000 {
+            if self.text().contains(text) {
+                return;
+            }
+            self.reload();
+        }
+        self.sees(text);
+    }
+
+    /// How many elements a selector of CSS finds.
+    pub(crate) fn count(&self, selector: &str) -> usize {
+        let count = self.value(&format!(
+            "document.querySelectorAll({}).length",
+            Value::from(selector)
         ));
+        count.as_u64().unwrap().try_into().unwrap()
     }
 
-    /// Waits until a condition of the page holds, also while a post is on its way.
-    pub(crate) fn until_now(&self, condition: &str) {
-        let wait = format!(
-            "new Promise((resolve) => {{
-                const holds = () => {{ try {{ return document.readyState === 'complete' && ({condition}); }} catch {{ return false; }} }};
-                const end = setTimeout(() => resolve(false), 20000);
-                const look = () => {{
-                    if (!holds()) return;
-                    clearTimeout(end);
-                    observer.disconnect();
-                    resolve(true);
-                }};
-                for (const event of ['load', 'focusin', 'popstate', 'hashchange']) addEventListener(event, look);
-                const observer = new MutationObserver(look);
-                observer.observe(document, {{ subtree: true, childList: true, attributes: true, characterData: true }});
-                look();
-            }})"
-        );
-        // Each page that comes meanwhile begins with the condition.
-        let mut pages = (0..100).map(|_| self.try_value(&wait));
-        let held = pages.find_map(|held| held);
-        assert_eq!(
-            held,
-            Some(true.into()),
-            "never: {condition}\n{}",
-            self.text()
-        );
-    }
-
-    /// Waits for a text on the page.
-    fn until_text(&self, text: &str) {
-        self.until(&shows(text));
+    #[track_caller]
+    pub(crate) fn sees(&self, text: &str) {
+        assert!(self.text().contains(text), "no {text} in {}", self.text());
     }
 
     pub(crate) fn text(&self) -> String {
@@ -293,109 +393,99 @@ impl Screen {
         text.as_str().unwrap_or_default().to_owned()
     }
 
-    /// Clicks on an element with the mouse, once it is there and nothing is on its way.
-    pub(crate) fn click(&self, id: &str) {
-        self.until(&format!(
-            "document.getElementById({}) !== null",
-            Value::from(id)
-        ));
-        self.click_now(id);
-    }
-
-    /// Clicks on an element with the mouse.
-    pub(crate) fn click_now(&self, id: &str) {
-        let found = format!("document.getElementById({})", Value::from(id));
-        self.value(&format!("{found}.scrollIntoView({{ block: 'center' }})"));
-        let selector = format!("[id='{id}']");
-        let element = self.tab.find_element(&selector).unwrap();
-        element.click().unwrap();
-    }
-
-    /// Replaces the text of a field, and leaves it by the tab key.
-    pub(crate) fn enter(&self, id: &str, text: &str) {
-        self.click(id);
-        let field = format!("document.getElementById({})", Value::from(id));
-        self.value(&format!("{field}.select?.()"));
-        self.tab.type_str(text).unwrap().press_key("Tab").unwrap();
-        self.until(&format!("{field}?.value === {}", Value::from(text)));
+    pub(crate) fn field(&self, id: &str) -> String {
+        let value = self.value(&format!("document.getElementById('{id}').value"));
+        value.as_str().unwrap_or_default().to_owned()
     }
 
     /// Draws a stroke on an element with the mouse.
-    pub(crate) fn draw(&self, id: &str) {
-        self.value(&format!(
-            "document.getElementById('{id}').scrollIntoView({{ block: 'center' }})"
-        ));
-        let found = self.tab.find_element(&format!("[id='{id}']")).unwrap();
-        let middle = found.get_midpoint().unwrap();
-        let strokes = [
-            ("mousePressed", -40.0),
-            ("mouseMoved", 40.0),
-            ("mouseReleased", 40.0),
-        ];
-        for (kind, by) in strokes {
-            let event = json!({
-                "type": kind, "x": middle.x + by, "y": middle.y + by / 4.0,
-                "button": "left", "buttons": 1, "clickCount": 1,
-            });
-            let event: Input::DispatchMouseEvent = from_value(event).unwrap();
-            self.tab.call_method(event).unwrap();
-        }
+    pub(crate) fn draw(&self, selector: &str) {
+        let (x, y) = self.middle(selector);
+        self.mouse("mousePressed", (x - 40.0, y - 10.0), 1);
+        self.mouse("mouseMoved", (x + 40.0, y + 10.0), 1);
+        self.mouse("mouseReleased", (x + 40.0, y + 10.0), 1);
     }
 
-    /// Whether the page may run its script.
-    pub(crate) fn allow_script(&self, is_allowed: bool) {
-        let value = !is_allowed;
-        self.tab
-            .call_method(Emulation::SetScriptExecutionDisabled { value })
-            .unwrap();
+    pub(crate) fn without_script(&self) {
+        let disable = Emulation::SetScriptExecutionDisabled { value: true };
+        self.tab.call_method(disable).unwrap();
     }
 
-    pub(crate) fn reload(&self) {
-        self.tab.reload(false, None).unwrap();
-        self.tab.wait_until_navigated().unwrap();
-        self.until("true");
+    pub(crate) fn resize(&self, width: u32) {
+        self.resize_to(width, 740);
     }
 
-    /// The page as it is printed.
-    pub(crate) fn printed_pages(&self) -> usize {
-        let pdf = self.tab.print_to_pdf(None).unwrap();
-        let pages = pdf.windows(11).filter(|part| part == b"/Type /Page");
-        let trees = pdf.windows(12).filter(|part| part == b"/Type /Pages");
-        pages.count() - trees.count()
+    fn resize_to(&self, width: u32, height: u64) {
+        let metrics =
+            json!({"width": width, "height": height, "deviceScaleFactor": 1.0, "mobile": false});
+        let metrics: Emulation::SetDeviceMetricsOverride = from_value(metrics).unwrap();
+        self.tab.call_method(metrics).unwrap();
     }
 
-    /// Asserts that axe-core finds nothing, in light and dark, on a wide screen and on a phone.
+    /// `light` or `dark`.
+    pub(crate) fn colours(&self, scheme: &str) {
+        let media = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
+        let media: Emulation::SetEmulatedMedia = from_value(media).unwrap();
+        self.tab.call_method(media).unwrap();
+    }
+
+    /// Asserts that axe-core finds nothing and that nothing scrolls sideways, from a phone to a desk, in light and dark.
     pub(crate) fn assert_accessible(&self, state: &str) {
-        self.value(&format!(
-            "window.axe ? 0 : (() => {{ {AXE}; return 0; }})()"
-        ));
-        for (width, height) in [(360, 740), (1280, 900)] {
-            self.resize(width, height);
+        self.value(&format!("window.axe ? 0 : (() => {{ {AXE}; }})()"));
+        let check = format!("({CHECK})().then(JSON.stringify)");
+        for width in [360, 1280] {
+            self.resize(width);
             for scheme in ["light", "dark"] {
                 self.colours(scheme);
                 let place = format!("{state}, {width} px, {scheme}");
-                let found = self.value(
-                    "axe.run(document, { resultTypes: ['violations'] }).then((result) => result.violations.map(
-                        (v) => `${v.impact}: ${v.help}: ${v.nodes.map((node) => node.html + ' ' + node.failureSummary)}`))",
-                );
+                let found = self.evaluate(&check, true);
                 assert_eq!(found, Value::Array(Vec::new()), "{place}");
-                let fits = self.value("document.documentElement.scrollWidth <= innerWidth");
-                assert_eq!(fits, true, "{place}: it scrolls sideways");
+                self.keep_picture(&place, width);
             }
         }
+        self.resize(1280);
         self.colours("light");
     }
 
-    /// The page in a picture.
-    pub(crate) fn picture(&self) -> Vec<u8> {
+    /// Writes a picture of the whole page to the folder `ENVD_SDK_PICTURES`, if that is set.
+    pub(crate) fn keep_picture(&self, name: &str, width: u32) {
+        let Some(folder) = env::var_os("ENVD_SDK_PICTURES") else {
+            return;
+        };
+        let height = self.value("document.documentElement.scrollHeight");
+        self.resize_to(width, height.as_u64().unwrap());
         let format = Page::CaptureScreenshotFormatOption::Png;
-        self.tab
-            .capture_screenshot(format, None, None, true)
-            .unwrap()
+        let picture = self.tab.capture_screenshot(format, None, None, true);
+        let file = PathBuf::from(folder).join(format!("{name}.png"));
+        std::fs::write(file, picture.unwrap()).unwrap();
+        self.resize(width);
+    }
+
+    /// How many heights of a phone the page has.
+    pub(crate) fn screens(&self) -> f64 {
+        self.resize(360);
+        let height = self.value("document.documentElement.scrollHeight / 740");
+        self.resize(1280);
+        height.as_f64().unwrap()
+    }
+
+    /// How many sheets of A4 the page has when it is printed.
+    pub(crate) fn printed_pages(&self) -> usize {
+        let options = PrintToPdfOptions {
+            paper_width: Some(8.27),
+            paper_height: Some(11.69),
+            ..PrintToPdfOptions::default()
+        };
+        let pdf = self.tab.print_to_pdf(Some(options)).unwrap();
+        if let Some(folder) = env::var_os("ENVD_SDK_PICTURES") {
+            std::fs::write(PathBuf::from(folder).join("printed.pdf"), &pdf).unwrap();
+        }
+        let pdf = String::from_utf8_lossy(&pdf);
+        pdf.matches("/Type /Page\n").count()
     }
 }
 
-/// At the end of each test its console has said nothing.
+/// At the end of each test the console is empty.
 impl Drop for Screen {
     fn drop(&mut self) {
         let console = self.console.lock().unwrap();
@@ -406,67 +496,14 @@ impl Drop for Screen {
     }
 }
 
-/// The condition that the page has a text.
-fn shows(text: &str) -> String {
-    format!(
-        "document.querySelector('#declaration').innerText.includes({})",
-        Value::from(text)
-    )
-}
-
-impl Site {
-    /// Builds and starts the application, at a port or a free one.
-    fn start(port: Option<&str>) -> Self {
-        let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-        let arguments = [
-            "run",
-            "--quiet",
-            "--locked",
-            "-p",
-            "apps",
-            "--bin",
-            "web_form",
-            "--",
-            "--port",
-            port.unwrap_or("0"),
-        ];
-        command.args(arguments).current_dir(root);
-        // What cargo has set for this package: build scripts that read it would run again.
-        for (name, _) in env::vars().filter(|(name, _)| {
-            name.starts_with("CARGO_MANIFEST_") || name.starts_with("CARGO_PKG_")
-        }) {
-            command.env_remove(name);
-        }
-        let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        let stdout = process.stdout.take().unwrap();
-        BufReader::new(stdout).read_line(&mut line).unwrap();
-        let line: Value = serde_json::from_str(&line).unwrap();
-        let url = line["url"]
-            .as_str()
-            .unwrap()
-            .trim_end_matches('/')
-            .to_owned();
-        Self { process, url }
-    }
-}
-
-impl Drop for Site {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-/// What a browser complains of on its console.
+/// A message on the console of the browser, except for replies that a test provokes.
 fn complaint(event: &Event) -> Option<String> {
-    match event {
-        Event::RuntimeConsoleAPICalled(call) => Some(format!("{:?}", call.params.args)),
-        Event::RuntimeExceptionThrown(thrown) => {
-            Some(format!("{:?}", thrown.params.exception_details))
-        }
-        Event::LogEntryAdded(entry) => Some(format!("{:?}", entry.params.entry)),
-        _ => None,
-    }
+    let text = match event {
+        Event::RuntimeConsoleAPICalled(call) => format!("{:?}", call.params.args),
+        Event::RuntimeExceptionThrown(thrown) => format!("{:?}", thrown.params.exception_details),
+        Event::LogEntryAdded(entry) => format!("{:?}", entry.params.entry),
+        _ => return None,
+    };
+    let is_expected = text.contains("status of 4") || text.contains("ERR_CONNECTION");
+    (!is_expected).then_some(text)
 }
