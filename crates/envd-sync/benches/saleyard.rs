@@ -64,21 +64,29 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(!met))
 }
 
-async fn run(folder: &Path, days: u64, scale: u64, page: u64) -> bool {
-    let yard = Arc::new(Mutex::new(Yard::new(scale)));
-    let clock = yard.lock().unwrap().clock.clone();
-    let answers = Arc::clone(&yard);
-    let server = Server::start(move |request: &Request<'_>, reply: &mut Vec<u8>| {
+fn service(yard: Arc<Mutex<Yard>>) -> Server {
+    Server::start(move |request: &Request<'_>, reply: &mut Vec<u8>| {
         let body = serde_json::from_slice(request.body).unwrap();
-        let answer = answers.lock().unwrap().answer(&body);
+        let answer = yard.lock().unwrap().answer(&body);
         serde_json::to_writer(reply, &answer).unwrap();
-    });
+    })
+}
+
+fn client_of(server: &Server) -> Client {
     let mut profile = ServiceProfile::default();
     profile.lists.compared_date = Sourced::seen(Some(ComparedDate::LastChange));
     let client = Client::builder(server.base()).profile(&profile);
     let client = client.token_source(StaticToken::new("a-token").unwrap());
+    client.build().unwrap()
+}
+
+async fn run(folder: &Path, days: u64, scale: u64, page: u64) -> bool {
+    let yard = Arc::new(Mutex::new(Yard::new(scale)));
+    let clock = yard.lock().unwrap().clock.clone();
+    let server = service(Arc::clone(&yard));
+    let client = client_of(&server);
     let store = SqliteSync::open(folder.join("yard.db")).unwrap();
-    let account = client.build().unwrap().account(ACCOUNT);
+    let account = client.account(ACCOUNT);
     let replica = Replica::new(&account, store.clone()).clock(clock.clone());
     let replica = replica.page_size(u32::try_from(page).unwrap());
     let replica = replica.horizon(Duration::from_millis(30 * DAY));
