@@ -193,9 +193,12 @@ fn text_of(reply: &Reply) -> Option<&str> {
 }
 
 fn fault_at(failure: &serde_json::Error) -> String {
-    let line = failure.line();
-    let column = failure.column();
-    format!("{}, line {line} column {column}", json_fault(failure))
+    let fault = json_fault(failure);
+    format!(
+        "{fault}, line {} column {}",
+        failure.line(),
+        failure.column()
+    )
 }
 
 /// The error for an unexpected reply; `found` is the JSON in it, with the path of the mismatch.
@@ -207,7 +210,7 @@ fn unexpected(reply: Reply, found: Option<(String, Value)>, detail: String) -> E
     if found.is_none() && (!is_json || reply.is_encoded()) {
         return reply.into_error();
     }
-    let (path, data) = found.map_or((None, None), |(path, data)| (Some(path), Some(data)));
+    let (path, data) = found.unzip();
     let received = reply.received_with(data);
     // The server's message is more precise than "no records".
     if path.as_deref() == Some("") {
@@ -217,8 +220,7 @@ fn unexpected(reply: Reply, found: Option<(String, Value)>, detail: String) -> E
         }
     }
     let path = path.unwrap_or_default();
-    let errors = ServerErrors::default();
-    Error::decode(received, path, detail, errors)
+    Error::decode(received, path, detail, ServerErrors::default())
 }
 
 fn too_much(reply: &Reply) -> Error {
