@@ -193,12 +193,8 @@ fn text_of(reply: &Reply) -> Option<&str> {
 }
 
 fn fault_at(failure: &serde_json::Error) -> String {
-    let fault = json_fault(failure);
-    format!(
-        "{fault}, line {} column {}",
-        failure.line(),
-        failure.column()
-    )
+    let (line, column) = (failure.line(), failure.column());
+    format!("{}, line {line} column {column}", json_fault(failure))
 }
 
 /// The error for an unexpected reply; `found` is the JSON in it, with the path of the mismatch.
