@@ -131,6 +131,7 @@ pub use self::connection::ListNotice;
 pub use self::connection::Position;
 pub use self::connection::{Edge, Saved};
 pub use self::consignment_text::ConsignmentText;
+pub(crate) use self::consignment_text::rename_fields;
 #[doc(alias = "date")]
 pub use self::day::Day;
 pub use self::extra::WithExtra;
