@@ -5,8 +5,9 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use apollo_compiler::ast::{FieldDefinition, Type};
+use apollo_compiler::collections::IndexMap;
 use apollo_compiler::executable::OperationType;
-use apollo_compiler::schema::{EnumType, ExtendedType, ObjectType};
+use apollo_compiler::schema::{Component, EnumType, ExtendedType, ObjectType};
 use apollo_compiler::validation::{Valid, WithErrors};
 use apollo_compiler::{ExecutableDocument, Name, Schema};
 use serde_json::{Value, json};
@@ -282,31 +283,37 @@ fn object_mut<'s>(schema: &'s mut Schema, name: &Name) -> Option<&'s mut ObjectT
 fn rename_field(schema: &mut Schema, rename: &FieldRename) -> Result<(), String> {
     let FieldRename { of, ours, theirs } = rename;
     let new = Name::new(theirs).map_err(|error| error.to_string())?;
-    let renamed = match schema.types.get_mut(of.as_str()) {
+    let is_renamed = match schema.types.get_mut(of.as_str()) {
         Some(ExtendedType::Object(object)) => {
             let fields = &mut object.make_mut().fields;
-            let has_new = fields.contains_key(&new);
-            let old = fields.shift_remove(ours.as_str());
-            old.map_or(has_new, |mut field| {
-                field.make_mut().name = new.clone();
-                fields.insert(new, field).is_none()
-            })
+            rename_in(fields, ours, new, |field, name| field.name = name)
         }
         Some(ExtendedType::InputObject(input)) => {
             let fields = &mut input.make_mut().fields;
-            let has_new = fields.contains_key(&new);
-            let old = fields.shift_remove(ours.as_str());
-            old.map_or(has_new, |mut field| {
-                field.make_mut().name = new.clone();
-                fields.insert(new, field).is_none()
-            })
+            rename_in(fields, ours, new, |field, name| field.name = name)
         }
         _ => return Err(format!("it has no type {of}")),
     };
-    if renamed {
+    if is_renamed {
         return Ok(());
     }
-    Err(format!("{of} must have one of the two names"))
+    Err(format!("{of} must have one of {ours} and {theirs}"))
+}
+
+/// Whether exactly one of the two fields was there.
+fn rename_in<T: Clone>(
+    fields: &mut IndexMap<Name, Component<T>>,
+    ours: &str,
+    new: Name,
+    set_name: fn(&mut T, Name),
+) -> bool {
+    let has_new = fields.contains_key(&new);
+    let Some(mut field) = fields.shift_remove(ours) else {
+        return has_new;
+    };
+    set_name(field.make_mut(), new.clone());
+    fields.insert(new, field);
+    !has_new
 }
 
 /// Removes the fields that identify the record of an update from the input, and adds them under the profile's names.
