@@ -139,9 +139,9 @@ impl FakeBuilder {
         pub fn gzip(is_served: bool) |it| it.no_gzip = !is_served;
     }
 
-    /// The service profile to follow, for operations and their fields, renamed fields, updates, roles, forms, lists, default fields, and the
-    /// register. Addresses are the fake's own. A document that a profile sends instead of ours is served if it fits the
-    /// [`schema`](Self::schema).
+    /// The service profile to follow, for operations and their fields, renamed fields, updates, roles, forms, lists, default
+    /// fields, and the register. Addresses are the fake's own. A document that a profile sends instead of ours is served if it
+    /// fits the [`schema`](Self::schema), which may have the old or the new name of a renamed field.
     ///
     /// ```
     /// # equipment::example(async {
@@ -170,8 +170,8 @@ impl FakeBuilder {
     /// # Errors
     ///
     /// [`Config`](crate::ErrorKind::Config) if the port cannot be bound, the loopback interface is down, an accreditation has
-    /// an unknown name, the schema is invalid, or the world is invalid: an account of a record has no user, or the user to log
-    /// in does not exist.
+    /// an unknown name, the schema is invalid or does not fit the profile, or the world is invalid: an account of a record has no
+    /// user, or the user to log in does not exist.
     pub async fn start(mut self) -> Result<Fake, Error> {
         let listener = bind(self.port)?;
         let base = format!("http://{}/", address_of(&listener)?);

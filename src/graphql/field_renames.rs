@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use crate::error::Error;
+use crate::model::OneLine;
 use crate::model::redact::FIELDS;
 
 /// A field with another name at the service.
@@ -29,9 +30,8 @@ impl FieldRenames {
         let mut names = HashSet::new();
         for (coordinate, theirs) in fields {
             let wrong = |what: String| {
-                Err(Error::config(format!(
-                    "fields.{coordinate} of the profile: {what}"
-                )))
+                let what = format!("fields.{coordinate} of the profile: {what}");
+                Err(Error::config(OneLine(&what).to_string()))
             };
             let Some((of, ours)) = coordinate.split_once('.') else {
                 return wrong("write the key as Type.field".to_owned());
@@ -138,6 +138,12 @@ mod tests {
             let is_named = error.contains(row[2]) && error.contains(row[0]);
             assert!(is_named, "{row:?}: {error}");
         }
+        let hostile = [("a\u{1b}.b".to_owned(), "no".to_owned())];
+        let error = FieldRenames::new(&hostile.into())
+            .err()
+            .unwrap()
+            .to_string();
+        assert!(error.contains(r"a\u{1b}.b"), "{error}");
         let twice = ["Consignment.heads", "Consignment.number"];
         let twice = twice.map(|name| (name.to_owned(), "same".to_owned()));
         let error = FieldRenames::new(&twice.into()).err().unwrap().to_string();

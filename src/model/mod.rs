@@ -131,7 +131,6 @@ pub use self::connection::ListNotice;
 pub use self::connection::Position;
 pub use self::connection::{Edge, Saved};
 pub use self::consignment_text::ConsignmentText;
-pub(crate) use self::consignment_text::rename_fields;
 #[doc(alias = "date")]
 pub use self::day::Day;
 pub use self::extra::WithExtra;
@@ -185,6 +184,8 @@ pub use self::time_zone::TimeZone;
 pub use self::timestamp::Timestamp;
 pub use self::visible_text::TextError;
 
+#[cfg(feature = "client")]
+pub(crate) use self::consignment_text::rename_fields;
 #[cfg(feature = "client")]
 pub(crate) use self::lenient::object;
 #[allow(unused_imports)] // Only the client reads replies.

@@ -102,8 +102,8 @@ pub struct ServiceProfile {
     ///
     /// The documents of this crate select such a field with our name as its alias (`number: consignmentNumber`), and inputs are sent
     /// with the service's name. All types of this crate stay the same. Your own documents and overrides are sent as they are; the
-    /// inputs of an override have the service's names. Paths in errors of the service are not translated. The location of a record is
-    /// `recordAt` of its operation, and id and number of a saved consignment are in `updates`.
+    /// inputs of an override have the service's names. Errors about an input name its fields as the service does. The location of a
+    /// record is `recordAt` of its operation, and id and number of a saved consignment are in `updates`.
     ///
     /// ```
     /// # equipment::example(async {
