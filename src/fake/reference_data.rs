@@ -177,8 +177,8 @@ pub(super) fn schema(
         )
         .ok_or_else(|| format!("what the profile says of {name} does not fit the schema"))?;
     }
-    let renamed = renamed_keys(&mut schema, &profile.updates.value);
-    added.extend(renamed.ok_or("the names of updates do not fit the schema")?);
+    let keys = renamed_keys(&mut schema, &profile.updates.value);
+    added.extend(keys.ok_or("the names of updates do not fit the schema")?);
     for form in &profile.forms.value {
         let name = Name::new(&form.id).map_err(|error| error.to_string())?;
         let is_known = |forms: &EnumType| forms.values.contains_key(&name);

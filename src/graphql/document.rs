@@ -447,7 +447,7 @@ mod tests {
                 | query Templates($envdAccountId: String!, $first: Int, $after: String) { templates(envdAccountId: $envdAccountId, first: $first, after: $after) { pageInfo { hasNextPage endCursor: last } edges: rows { node: row { id number name forms { type: code serialNumber } } } } }
             ",
         ).collect::<Vec<_>>().chunks(2) {
-            let [name, record_at, left_out, renamed] = row[0][..] else {
+            let [name, record_at, left_out, new_names] = row[0][..] else {
                 panic!("{row:?}")
             };
             let profile = OperationProfile {
@@ -455,8 +455,10 @@ mod tests {
                 left_out: left_out.split(' ').map(str::to_owned).collect(),
                 ..OperationProfile::default()
             };
-            let renamed = renamed.split(' ').filter_map(|pair| pair.split_once('='));
-            let fields = renamed.map(|(ours, theirs)| (ours.to_owned(), theirs.to_owned()));
+            let pairs = new_names
+                .split(' ')
+                .filter_map(|pair| pair.split_once('='));
+            let fields = pairs.map(|(ours, theirs)| (ours.to_owned(), theirs.to_owned()));
             let renames = FieldRenames::new(&fields.collect()).unwrap();
             let known = OperationDocument::named(name).unwrap();
             assert_eq!(known.render(&profile, &renames, &|_| true), row[1][1]);

@@ -77,16 +77,17 @@ impl FieldRenames {
 
     /// The service's name of a field, if it differs from ours.
     pub(crate) fn theirs(&self, of: &str, field: &str) -> Option<&str> {
-        let mut renames = self.0.iter();
-        let renamed = renames.find(|rename| rename.of == of && rename.ours == field)?;
-        Some(&renamed.theirs)
+        let mut all = self.0.iter();
+        let rename = all.find(|rename| rename.of == of && rename.ours == field)?;
+        Some(&rename.theirs)
     }
 
     /// Our name of a field of the service, if it differs.
+    #[cfg(feature = "fake")]
     pub(crate) fn ours(&self, of: &str, field: &str) -> Option<&str> {
-        let mut renames = self.0.iter();
-        let renamed = renames.find(|rename| rename.of == of && rename.theirs == field)?;
-        Some(&renamed.ours)
+        let mut all = self.0.iter();
+        let rename = all.find(|rename| rename.of == of && rename.theirs == field)?;
+        Some(&rename.ours)
     }
 }
 

@@ -25,8 +25,7 @@ mod unreadable;
 pub(crate) use self::as_received::AsReceived;
 pub(crate) use self::document::{OperationDocument, OperationKind};
 #[cfg(feature = "fake")]
-pub(crate) use self::field_renames::FieldRename;
-pub(crate) use self::field_renames::FieldRenames;
+pub(crate) use self::field_renames::{FieldRename, FieldRenames};
 pub(crate) use self::misfit::unreadable_record;
 pub(crate) use self::outcome::Outcome;
 pub(crate) use self::overrides::Overrides;

@@ -90,8 +90,8 @@ pub(crate) fn encode_operation(
         .encode()?,
         None => {
             let text = serde_json::to_string(variables).map_err(not_json)?;
-            let renamed = renamed_inputs(known, object(&text)?, renames)?;
-            let mut variables = borrowed(&renamed);
+            let inputs = with_their_names(known, object(&text)?, renames)?;
+            let mut variables = borrowed(&inputs);
             variables.retain(|_, value| value.get() != "null");
             RequestBody {
                 operation_name: Some(known.operation),
@@ -102,11 +102,11 @@ pub(crate) fn encode_operation(
         }
         Some(given) => {
             let text = serde_json::to_string(variables).map_err(not_json)?;
-            let renamed = renamed_inputs(known, object(&text)?, renames)?;
+            let inputs = with_their_names(known, object(&text)?, renames)?;
             RequestBody {
                 operation_name: given.operation.as_deref(),
                 query: given.document.as_str().into(),
-                variables: given.variables(borrowed(&renamed))?,
+                variables: given.variables(borrowed(&inputs))?,
             }
             .encode()?
         }
@@ -127,26 +127,26 @@ pub(crate) fn encode_operation(
 }
 
 /// The variables, with the service's names of fields in inputs.
-fn renamed_inputs<'a>(
+fn with_their_names<'a>(
     known: &OperationDocument,
     variables: RawVariables<'a>,
     renames: &FieldRenames,
-) -> Result<BTreeMap<String, Cow<'a, RawValue>>, Error> {
-    let field = |of: &str, name: &str| (renames.theirs(of, name), type_of(of, name));
-    let renamed = variables.into_iter().map(|(name, value)| {
+) -> Result<OwnVariables<'a>, Error> {
+    let naming = |of: &str, name: &str| (renames.theirs(of, name), type_of(of, name));
+    let sent = variables.into_iter().map(|(name, value)| {
         let mut declared = known.variables.iter();
         let declared = declared.find(|(variable, _)| *variable == name);
         let Some((_, ty)) = declared.filter(|_| !renames.is_empty()) else {
             return Ok((name, Cow::Borrowed(value)));
         };
-        let text = rename_fields(value.get(), element_of(ty), &field).map_err(Error::config)?;
+        let text = rename_fields(value.get(), element_of(ty), &naming).map_err(Error::config)?;
         let value = RawValue::from_string(text).map_err(not_json)?;
         Ok((name, Cow::Owned(value)))
     });
-    renamed.collect()
+    sent.collect()
 }
 
-fn borrowed<'a>(variables: &'a BTreeMap<String, Cow<'_, RawValue>>) -> RawVariables<'a> {
+fn borrowed<'a>(variables: &'a OwnVariables<'_>) -> RawVariables<'a> {
     let variables = variables.iter();
     variables
         .map(|(name, value)| (name.clone(), value.as_ref()))
@@ -195,6 +195,9 @@ pub(crate) fn encode_document(
 
 /// The variables by name, each as raw JSON: signed data is sent verbatim.
 pub(super) type RawVariables<'a> = BTreeMap<String, &'a RawValue>;
+
+/// The variables by name, some of them rewritten.
+type OwnVariables<'a> = BTreeMap<String, Cow<'a, RawValue>>;
 
 fn object(variables: &str) -> Result<RawVariables<'_>, Error> {
     serde_json::from_str(variables).map_err(|_| Error::config("the variables are not an object"))

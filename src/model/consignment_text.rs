@@ -150,14 +150,14 @@ impl ConsignmentText {
     }
 }
 
+/// The new name of a field, if it has one, and the type of its value, from the type of the object and the old name.
+type FieldNaming<'t> = dyn Fn(&str, &str) -> (Option<&'t str>, &'t str) + 't;
+
 /// Renames fields at any depth of an input. All other bytes stay.
-///
-/// `field` returns the new name of a field, if it has one, and the type of its value, from the type of the object and the old
-/// name.
 pub(crate) fn rename_fields<'t>(
     text: &str,
     of: &'t str,
-    field: &dyn Fn(&str, &str) -> (Option<&'t str>, &'t str),
+    naming: &FieldNaming<'t>,
 ) -> Result<String, String> {
     let mut renamed = String::with_capacity(text.len());
     match text.as_bytes().first() {
@@ -167,7 +167,7 @@ pub(crate) fn rename_fields<'t>(
             for item in items {
                 let at = offset_in(text, item.get());
                 renamed.push_str(text.get(rest..at).unwrap_or_default());
-                renamed.push_str(&rename_fields(item.get(), of, field)?);
+                renamed.push_str(&rename_fields(item.get(), of, naming)?);
                 rest = at + item.get().len();
             }
             renamed.push_str(text.get(rest..).unwrap_or_default());
@@ -176,7 +176,7 @@ pub(crate) fn rename_fields<'t>(
             // OK because the text was parsed before.
             let (members, closing) = members(text).unwrap_or_default();
             for member in &members {
-                let (new, ty) = field(of, &member.name);
+                let (new, ty) = naming(of, &member.name);
                 let is_taken = |new: &&str| members.iter().any(|other| other.name == *new);
                 if let Some(new) = new.filter(is_taken) {
                     return Err(format!(
@@ -190,7 +190,7 @@ pub(crate) fn rename_fields<'t>(
                     key.as_deref().unwrap_or(member.key),
                     member.colon,
                 ]);
-                renamed.push_str(&rename_fields(member.value, ty, field)?);
+                renamed.push_str(&rename_fields(member.value, ty, naming)?);
             }
             renamed.push_str(closing);
         }
@@ -325,7 +325,7 @@ mod tests {
 
     #[test]
     fn fields_are_renamed_at_any_depth_and_all_other_bytes_stay() {
-        let field = |of: &str, name: &str| match (of, name) {
+        let naming = |of: &str, name: &str| match (of, name) {
             ("Input", "day") => (Some("date"), ""),
             ("Input", "origin") => (None, "Party"),
             ("Input", "answers") => (Some("replies"), "Answer"),
@@ -344,7 +344,7 @@ mod tests {
             {"day":1,"date":2}              | the input has date, and day, which the profile renames to it
             "#,
         ) {
-            let renamed = rename_fields(row[0], "Input", &field);
+            let renamed = rename_fields(row[0], "Input", &naming);
             assert_eq!(renamed.unwrap_or_else(|error| error), row[1]);
         }
     }
