@@ -82,7 +82,8 @@ impl ClientBuilder {
         /// Sends this document for an operation, named as in spec 4.1, instead of this crate's document. It is a shortcut for an
         /// entry in a [`ServiceProfile`], which can also set the location of the record in the reply.
         ///
-        /// Use it if the live schema differs from the assumptions of this crate. Aliases keep this crate's types: if a name
+        /// Use it if the live schema differs from the assumptions of this crate; if only the names of fields differ, the
+        /// [`fields`](ServiceProfile::fields) of a profile are enough. Aliases keep this crate's types: if a name
         /// differs, select `ourName: theirName`. The document must have one operation of the same kind, with the same variables
         /// or fewer. A call fails if it sets a variable that the document does not take. For servers that take the fields of
         /// `input` as plain arguments, each field counts as a variable. The result of a change is found with and without the

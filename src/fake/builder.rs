@@ -21,6 +21,7 @@ use super::script::{Log, Scripts};
 use super::tcp_proxy::TcpProxy;
 use super::{Fake, RETURN_TO, UnpooledServer, User, World};
 use crate::error::Error;
+use crate::graphql::FieldRenames;
 use crate::profile::ServiceProfile;
 use crate::secret::Secret;
 use crate::transport::Clock;
@@ -138,9 +139,9 @@ impl FakeBuilder {
         pub fn gzip(is_served: bool) |it| it.no_gzip = !is_served;
     }
 
-    /// The service profile to follow, for operations and their fields, updates, roles, forms, lists, default fields, and the
-    /// register. Addresses are the fake's own. A document that a profile sends instead of ours is served if it fits the
-    /// [`schema`](Self::schema).
+    /// The service profile to follow, for operations and their fields, renamed fields, updates, roles, forms, lists, default
+    /// fields, and the register. Addresses are the fake's own. A document that a profile sends instead of ours is served if it
+    /// fits the [`schema`](Self::schema), which may have the old or the new name of a renamed field.
     ///
     /// ```
     /// # equipment::example(async {
@@ -169,16 +170,18 @@ impl FakeBuilder {
     /// # Errors
     ///
     /// [`Config`](crate::ErrorKind::Config) if the port cannot be bound, the loopback interface is down, an accreditation has
-    /// an unknown name, the schema is invalid, or the world is invalid: an account of a record has no user, or the user to log
-    /// in does not exist.
+    /// an unknown name, the schema is invalid or does not fit the profile, or the world is invalid: an account of a record has no
+    /// user, or the user to log in does not exist.
     pub async fn start(mut self) -> Result<Fake, Error> {
         let listener = bind(self.port)?;
         let base = format!("http://{}/", address_of(&listener)?);
         let base = Url::parse(&base).map_err(failed("the address of the fake is no URL"))?;
         let world = Arc::new(self.take_world()?);
-        let (schema, moved) = reference_data::schema(self.schema.as_deref(), &self.profile)
-            .map_err(std::io::Error::other)
-            .map_err(failed("the schema is invalid"))?;
+        let renames = FieldRenames::new(&self.profile.fields)?;
+        let (schema, moved) =
+            reference_data::schema(self.schema.as_deref(), &self.profile, &renames)
+                .map_err(std::io::Error::other)
+                .map_err(failed("the schema is invalid"))?;
         let now = self.clock.now();
         let issuer = base.to_string();
         let home = base.as_str().trim_end_matches('/');
@@ -210,6 +213,7 @@ impl FakeBuilder {
                 schema,
                 profile: self.profile,
                 moved,
+                renames,
             },
             latency: self.latency,
             scripted_only: self.scripted_only,

@@ -5,15 +5,16 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use apollo_compiler::ast::{FieldDefinition, Type};
+use apollo_compiler::collections::IndexMap;
 use apollo_compiler::executable::OperationType;
-use apollo_compiler::schema::{EnumType, ExtendedType, ObjectType};
+use apollo_compiler::schema::{Component, EnumType, ExtendedType, ObjectType};
 use apollo_compiler::validation::{Valid, WithErrors};
 use apollo_compiler::{ExecutableDocument, Name, Schema};
 use serde_json::{Value, json};
 
 use super::rules;
 use super::world::World;
-use crate::graphql::SCHEMA;
+use crate::graphql::{FieldRename, FieldRenames, SCHEMA};
 use crate::locked::lock;
 use crate::profile::{OperationProfile, RecordNames, ServiceProfile};
 
@@ -26,6 +27,8 @@ pub(super) struct ReferenceData {
     pub(super) profile: ServiceProfile,
     /// Root fields that the profile has moved.
     pub(super) moved: MovedFields,
+    /// Fields that the profile has renamed.
+    pub(super) renames: FieldRenames,
 }
 
 impl ReferenceData {
@@ -141,9 +144,11 @@ fn position(name: &str) -> Option<usize> {
 pub(super) fn schema(
     given: Option<&str>,
     profile: &ServiceProfile,
+    renames: &FieldRenames,
 ) -> Result<(Arc<ServedSchema>, MovedFields), String> {
     let mut moved = MovedFields::new();
     let is_changed = !profile.operations.is_empty()
+        || !renames.is_empty()
         || profile.updates.value != RecordNames::default()
         || !profile.forms.value.is_empty();
     if !is_changed {
@@ -154,12 +159,26 @@ pub(super) fn schema(
     let mut schema = parsed.map_err(|failed| failed.errors.to_string())?;
     // Only SDL text is added; everything else is in the schema.
     let mut added = Vec::new();
-    for (name, operation) in &profile.operations {
-        serve(&mut schema, name, &operation.value, &mut moved, &mut added)
-            .ok_or_else(|| format!("what the profile says of {name} does not fit the schema"))?;
+    for rename in renames.iter() {
+        rename_field(&mut schema, rename).map_err(|what| {
+            let FieldRename { of, ours, theirs } = rename;
+            format!("fields.{of}.{ours} of the profile, {theirs}, does not fit the schema: {what}")
+        })?;
     }
-    let renamed = renamed_keys(&mut schema, &profile.updates.value);
-    added.extend(renamed.ok_or("the names of updates do not fit the schema")?);
+    for (name, operation) in &profile.operations {
+        let operation = &operation.value;
+        serve(
+            &mut schema,
+            name,
+            operation,
+            renames,
+            &mut moved,
+            &mut added,
+        )
+        .ok_or_else(|| format!("what the profile says of {name} does not fit the schema"))?;
+    }
+    let keys = renamed_keys(&mut schema, &profile.updates.value);
+    added.extend(keys.ok_or("the names of updates do not fit the schema")?);
     for form in &profile.forms.value {
         let name = Name::new(&form.id).map_err(|error| error.to_string())?;
         let is_known = |forms: &EnumType| forms.values.contains_key(&name);
@@ -178,6 +197,7 @@ fn serve(
     schema: &mut Schema,
     name: &str,
     operation: &OperationProfile,
+    renames: &FieldRenames,
     moved: &mut MovedFields,
     added: &mut Vec<String>,
 ) -> Option<()> {
@@ -200,7 +220,7 @@ fn serve(
         .and_then(|result| result.fields.get("data"))
         .map_or(found.ty.clone(), |data| data.ty.clone());
     for path in &operation.left_out {
-        leave_out(schema, record.inner_named_type().clone(), path)?;
+        leave_out(schema, record.inner_named_type().clone(), path, renames)?;
     }
     let Some(pointer) = &operation.record_at else {
         return Some(());
@@ -239,13 +259,15 @@ fn serve(
     Some(())
 }
 
-fn leave_out(schema: &mut Schema, mut of: Name, path: &str) -> Option<()> {
+fn leave_out(schema: &mut Schema, mut of: Name, path: &str, renames: &FieldRenames) -> Option<()> {
     let mut names: Vec<&str> = path.split('.').collect();
     let last = names.pop()?;
     for name in names {
+        let name = renames.theirs(&of, name).unwrap_or(name);
         let field = schema.get_object(&of)?.fields.get(name)?;
         of = field.ty.inner_named_type().clone();
     }
+    let last = renames.theirs(&of, last).unwrap_or(last);
     // Another operation may share the type.
     object_mut(schema, &of)?.fields.shift_remove(last);
     Some(())
@@ -256,6 +278,43 @@ fn object_mut<'s>(schema: &'s mut Schema, name: &Name) -> Option<&'s mut ObjectT
         ExtendedType::Object(object) => Some(object.make_mut()),
         _ => None,
     }
+}
+
+/// Renames a field, unless the schema already has the new name instead.
+fn rename_field(schema: &mut Schema, rename: &FieldRename) -> Result<(), String> {
+    let FieldRename { of, ours, theirs } = rename;
+    let new = Name::new(theirs).map_err(|error| error.to_string())?;
+    let is_renamed = match schema.types.get_mut(of.as_str()) {
+        Some(ExtendedType::Object(object)) => {
+            let fields = &mut object.make_mut().fields;
+            rename_in(fields, ours, new, |field, name| field.name = name)
+        }
+        Some(ExtendedType::InputObject(input)) => {
+            let fields = &mut input.make_mut().fields;
+            rename_in(fields, ours, new, |field, name| field.name = name)
+        }
+        _ => return Err(format!("it has no type {of}")),
+    };
+    if is_renamed {
+        return Ok(());
+    }
+    Err(format!("{of} must have one of {ours} and {theirs}"))
+}
+
+/// Whether exactly one of the two fields was there.
+fn rename_in<T: Clone>(
+    fields: &mut IndexMap<Name, Component<T>>,
+    ours: &str,
+    new: Name,
+    set_name: fn(&mut T, Name),
+) -> bool {
+    let has_new = fields.contains_key(&new);
+    let Some(mut field) = fields.shift_remove(ours) else {
+        return has_new;
+    };
+    set_name(field.make_mut(), new.clone());
+    fields.insert(new, field);
+    !has_new
 }
 
 /// Removes the fields that identify the record of an update from the input, and adds them under the profile's names.

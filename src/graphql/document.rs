@@ -3,10 +3,12 @@
 //! A server refuses an entire document if it lacks one of the selected fields. Fields that our documents select in addition to
 //! the stated ones are public or assumed, and sources differ on where some of them are. Therefore, a document is sent without
 //! the fields, and with the record location, that an [`OperationProfile`] specifies. A refused query is adapted: the field that
-//! the refusal names is omitted too, and its value is `None`. Changes are never adapted.
+//! the refusal names is omitted too, and its value is `None`. Changes are never adapted. Fields that the service names differently
+//! are selected with our name as an alias.
 
 use std::borrow::Cow;
 
+use super::field_renames::{FieldRenames, type_of};
 use super::generated::DOCUMENTS;
 use crate::model::{Condition, ServerError};
 use crate::profile::OperationProfile;
@@ -110,22 +112,24 @@ impl OperationDocument {
     pub(super) fn render(
         &self,
         profile: &OperationProfile,
+        renames: &FieldRenames,
         is_set: &dyn Fn(&str) -> bool,
     ) -> Cow<'static, str> {
-        let is_whole = profile.record_at.is_none() && profile.left_out.is_empty();
+        let is_whole =
+            profile.record_at.is_none() && profile.left_out.is_empty() && renames.is_empty();
         if is_whole && self.variables.iter().all(|(name, _)| is_set(name)) {
             return self.text.into();
         }
-        self.write(profile, is_set, &mut |_, _| ()).into()
+        self.write(profile, renames, is_set, None).into()
     }
 
-    /// Like [`render`](Self::render). Calls the function with the path of each field of the record, and the offsets of the
-    /// field and of its selections.
+    /// Like [`render`](Self::render). Adds the selected fields of the record to `selected`.
     fn write(
         &self,
         profile: &OperationProfile,
+        renames: &FieldRenames,
         is_set: &dyn Fn(&str) -> bool,
-        visit: &mut dyn FnMut(&str, [usize; 2]),
+        selected: Option<&mut Vec<SelectedField>>,
     ) -> String {
         let mut text = String::with_capacity(self.text.len());
         let variables = self.variables.iter().filter(|(name, _)| is_set(name));
@@ -156,12 +160,21 @@ impl OperationDocument {
             text,
             path: String::new(),
             left_out: &profile.left_out,
-            visit,
+            renames,
+            selected,
         };
-        writer.selections(self.record);
+        writer.selections(self.record, self.record_type());
         let mut text = writer.text;
         text.extend(wrappers.iter().chain([&field]).map(|_| " }"));
         text
+    }
+
+    /// The type of the record in our schema.
+    fn record_type(&self) -> &'static str {
+        match self.kind {
+            OperationKind::Query => type_of("Query", self.field),
+            OperationKind::Mutation => type_of(type_of("Mutation", self.field), DATA),
+        }
     }
 
     /// The fields that lead to the record.
@@ -207,17 +220,18 @@ impl OperationDocument {
     pub(super) fn adapted(
         &self,
         refused: &OperationProfile,
+        renames: &FieldRenames,
         is_set: &dyn Fn(&str) -> bool,
         errors: &[ServerError],
     ) -> Option<OperationProfile> {
         if errors.is_empty() || !errors.iter().all(is_about_the_document) {
             return None;
         }
-        let mut places = Vec::new();
-        self.write(refused, is_set, &mut |path, starts| {
-            places.push((path.to_owned(), starts));
-        });
-        let paths = errors.iter().map(|error| self.refused_path(&places, error));
+        let mut selected = Vec::new();
+        self.write(refused, renames, is_set, Some(&mut selected));
+        let paths = errors
+            .iter()
+            .map(|error| self.refused_path(&selected, error));
         let Some(paths) = paths.collect::<Option<Vec<_>>>() else {
             return self.next_location(refused);
         };
@@ -237,13 +251,13 @@ impl OperationDocument {
 
     /// The field that an error refers to; `None` if the error has another cause, or the field is required.
     ///
-    /// The location identifies the field (spec 7.2 shows one for these errors), and the message must name it too. Each place is
-    /// the path of a selected field within the record, with the offsets of the field and of its selections.
-    fn refused_path(&self, places: &[(String, [usize; 2])], error: &ServerError) -> Option<String> {
+    /// The location identifies the field (spec 7.2 shows one for these errors), and the message must name it too.
+    fn refused_path(&self, selected: &[SelectedField], error: &ServerError) -> Option<String> {
         let offset = offset(error)?;
-        let (path, _) = places.iter().find(|(_, starts)| starts.contains(&offset))?;
-        let is_named = error.message().contains(name_of(path));
-        (is_named && !self.is_required(path)).then(|| path.clone())
+        let mut selected = selected.iter();
+        let field = selected.find(|field| field.offsets.contains(&offset))?;
+        let is_named = error.message().contains(&field.sent);
+        (is_named && !self.is_required(&field.path)).then(|| field.path.clone())
     }
 
     /// The questions of a consignment may be read without their children, as in public queries. The question tree may not.
@@ -264,17 +278,29 @@ impl OperationDocument {
     }
 }
 
-/// Writes selections, omitting some fields.
+/// A field in a document.
+struct SelectedField {
+    /// The path within the record, in our names.
+    path: String,
+    /// The service's name.
+    sent: String,
+    /// The offsets of the field, of its name after an alias, and of its selections.
+    offsets: [usize; 3],
+}
+
+/// Writes selections, omitting some fields and renaming others.
 struct Writer<'a> {
     text: String,
     /// The path of the current field.
     path: String,
     left_out: &'a [String],
-    visit: &'a mut dyn FnMut(&str, [usize; 2]),
+    renames: &'a FieldRenames,
+    selected: Option<&'a mut Vec<SelectedField>>,
 }
 
 impl Writer<'_> {
-    fn selections(&mut self, fields: &[Selection]) {
+    /// Writes the selections of a record of this type.
+    fn selections(&mut self, fields: &[Selection], of: &str) {
         self.text.push_str(" {");
         let before = (self.text.len(), self.path.len());
         for Selection(name, below) in fields {
@@ -282,15 +308,24 @@ impl Writer<'_> {
             if !self.left_out.contains(&self.path) {
                 self.text.push(' ');
                 let start = self.text.len();
-                self.text.push_str(name);
+                let theirs = self.renames.theirs(of, name);
+                if theirs.is_some() {
+                    self.text.extend([name, ": "]);
+                }
+                let sent = theirs.unwrap_or(name);
+                let named = self.text.len();
+                self.text.push_str(sent);
                 let opens = self.text.len() + 1;
-                (self.visit)(
-                    &self.path,
-                    [start, if below.is_empty() { start } else { opens }],
-                );
+                if let Some(selected) = &mut self.selected {
+                    selected.push(SelectedField {
+                        path: self.path.clone(),
+                        sent: sent.to_owned(),
+                        offsets: [start, named, if below.is_empty() { start } else { opens }],
+                    });
+                }
                 if !below.is_empty() {
                     self.path.push('.');
-                    self.selections(below);
+                    self.selections(below, type_of(of, name));
                 }
             }
             self.path.truncate(before.1);
@@ -352,12 +387,7 @@ mod tests {
     use crate::graphql::lexer::operations;
 
     const AS_OURS: fn() -> OperationProfile = OperationProfile::default;
-
-    /// The document of an operation for a server with this profile.
-    fn rendered(name: &str, profile: &OperationProfile) -> String {
-        let known = OperationDocument::named(name).unwrap();
-        known.render(profile, &|_| true).into_owned()
-    }
+    const NO_RENAMES: fn() -> FieldRenames = FieldRenames::default;
 
     fn declared(document: &str) -> Vec<(String, bool)> {
         let variables = operations(document).unwrap().remove(0).variables;
@@ -370,7 +400,7 @@ mod tests {
     #[test]
     fn the_data_of_a_document_are_those_of_its_text() {
         for known in DOCUMENTS {
-            let written = known.write(&AS_OURS(), &|_| true, &mut |_, _| ());
+            let written = known.write(&AS_OURS(), &NO_RENAMES(), &|_| true, None);
             assert_eq!(written, known.text);
             let variables = known.variables.iter();
             let variables = variables.map(|(name, ty)| ((*name).to_owned(), ty.ends_with('!')));
@@ -385,7 +415,7 @@ mod tests {
         for known in DOCUMENTS {
             let all = declared(known.text);
             for (unset, _) in &all {
-                let text = known.render(&AS_OURS(), &|name| name != unset);
+                let text = known.render(&AS_OURS(), &NO_RENAMES(), &|name| name != unset);
                 let left: Vec<_> = all.iter().filter(|(name, _)| name != unset).collect();
                 assert_eq!(declared(&text).iter().collect::<Vec<_>>(), left, "{text}");
                 for (name, _) in &all {
@@ -395,24 +425,29 @@ mod tests {
                     assert_eq!(uses.count(), if name == unset { 0 } else { 2 }, "{text}");
                 }
             }
-            let none = known.render(&AS_OURS(), &|_| false);
+            let none = known.render(&AS_OURS(), &NO_RENAMES(), &|_| false);
             assert!(!none.contains(['(', '$']), "{none}");
         }
     }
 
     #[test]
-    fn a_profile_leaves_fields_out_and_moves_the_record() {
+    fn a_profile_leaves_fields_out_renames_them_and_moves_the_record() {
+        // Columns: the operation, the location of the record, the fields left out, the renamed fields.
         for row in rows(
             "
-            deleteTemplate | -           | id number name
+            deleteTemplate | -           | id number name | -
                 | mutation DeleteTemplate($envdAccountId: String!, $id: String!) { deleteTemplate(envdAccountId: $envdAccountId, id: $id) { data { __typename } } }
-            edecs          | /me/0/edecs | status
-                | query Edecs($envdAccountId: String) { edecs: me(envdAccountId: $envdAccountId) { edecs { id number createdAt } } }
-            template       | /template   | species owner origin destination consignee forms.type
-                | query Template($id: String!, $envdAccountId: String!) { template(id: $id, envdAccountId: $envdAccountId) { id number name forms { serialNumber } } }
+            edecs          | /me/0/edecs | status         | Edec.number=edecNumber Consignment.number=no
+                | query Edecs($envdAccountId: String) { edecs: me(envdAccountId: $envdAccountId) { edecs { id number: edecNumber createdAt } } }
+            template       | /template   | species owner origin destination consignee forms.type | ConsignmentForm.serialNumber=serial Template.forms=documents
+                | query Template($id: String!, $envdAccountId: String!) { template(id: $id, envdAccountId: $envdAccountId) { id number name forms: documents { serialNumber: serial } } }
+            deleteConsignment | -        | number         | Consignment.id=consignmentId Template.id=no
+                | mutation DeleteConsignment($envdAccountId: String!, $id: String!) { deleteConsignment(envdAccountId: $envdAccountId, id: $id) { data { id: consignmentId status } } }
+            templates      | -           | totalCount edges.cursor edges.node.species edges.node.owner edges.node.origin edges.node.destination edges.node.consignee | TemplateConnection.edges=rows TemplateEdge.node=row PageInfo.endCursor=last ConsignmentForm.type=code
+                | query Templates($envdAccountId: String!, $first: Int, $after: String) { templates(envdAccountId: $envdAccountId, first: $first, after: $after) { pageInfo { hasNextPage endCursor: last } edges: rows { node: row { id number name forms { type: code serialNumber } } } } }
             ",
         ).collect::<Vec<_>>().chunks(2) {
-            let [name, record_at, left_out] = row[0][..] else {
+            let [name, record_at, left_out, new_names] = row[0][..] else {
                 panic!("{row:?}")
             };
             let profile = OperationProfile {
@@ -420,7 +455,13 @@ mod tests {
                 left_out: left_out.split(' ').map(str::to_owned).collect(),
                 ..OperationProfile::default()
             };
-            assert_eq!(rendered(name, &profile), row[1][1]);
+            let pairs = new_names
+                .split(' ')
+                .filter_map(|pair| pair.split_once('='));
+            let fields = pairs.map(|(ours, theirs)| (ours.to_owned(), theirs.to_owned()));
+            let renames = FieldRenames::new(&fields.collect()).unwrap();
+            let known = OperationDocument::named(name).unwrap();
+            assert_eq!(known.render(&profile, &renames, &|_| true), row[1][1]);
         }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::value::RawValue;
 
 use super::document::{OperationDocument, OperationKind};
+use super::field_renames::FieldRenames;
 use super::lexer::{DeclaredVariable, operations};
 use super::request::{Encoded, RawVariables};
 use crate::error::Error;
@@ -19,6 +20,7 @@ pub(crate) struct Overrides {
     given: HashMap<&'static str, Override>,
     /// The differences from our documents, from the profile and from later refusals by the server.
     fitted: Mutex<BTreeMap<&'static str, Arc<OperationProfile>>>,
+    renames: Arc<FieldRenames>,
 }
 
 /// A document that replaces ours.
@@ -36,7 +38,10 @@ const INPUT: &str = "input";
 impl Overrides {
     /// Checks the profile's operation settings, as far as possible without the live schema.
     pub(crate) fn new(profile: &ServiceProfile) -> Result<Self, Error> {
-        let mut overrides = Self::default();
+        let mut overrides = Self {
+            renames: Arc::new(FieldRenames::new(&profile.fields)?),
+            ..Self::default()
+        };
         for (name, entry) in &profile.operations {
             overrides.add(name, &entry.value)?;
         }
@@ -73,6 +78,11 @@ impl Overrides {
             lock(&self.fitted).insert(known.name, Arc::new(profile.clone()));
         }
         Ok(())
+    }
+
+    /// The fields that the service names differently.
+    pub(super) fn renames(&self) -> &Arc<FieldRenames> {
+        &self.renames
     }
 
     /// The caller's document for an operation.

@@ -238,9 +238,14 @@ impl Encoded {
             #[serde(borrow)]
             variables: Members<'a>,
         }
+        let is_id = |name: &str| {
+            let mut renames = self.renames.iter();
+            is_name_of_id(name)
+                || renames.any(|rename| rename.theirs == name && is_name_of_id(&rename.ours))
+        };
         let names_one = |members: &Members<'_>| {
             let mut members = members.iter();
-            members.any(|(name, value)| is_name_of_id(name) && can_be_id(value.get()))
+            members.any(|(name, value)| is_id(name) && can_be_id(value.get()))
         };
         let is_input = |value: &&RawValue| {
             let input = serde_json::from_str(value.get());

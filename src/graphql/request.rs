@@ -9,10 +9,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::document::{OperationDocument, OperationKind};
+use super::field_renames::{FieldRenames, element_of, type_of};
 use super::lexer::operations;
 use super::operation::TypedOperation;
 use super::overrides::Overrides;
 use crate::error::Error;
+use crate::model::rename_fields;
 use crate::profile::OperationProfile;
 
 /// The initial capacity for variables, in bytes: sufficient for most calls, such as a consignment with some forty answers.
@@ -34,6 +36,8 @@ pub(crate) struct Encoded {
     pub(super) adaptable: Option<&'static OperationDocument>,
     /// The differences from our document, if any.
     pub(super) fitted: Arc<OperationProfile>,
+    /// The fields that the service names differently.
+    pub(super) renames: Arc<FieldRenames>,
 }
 
 /// The JSON body of a request. Has no further members, because the GraphQL over HTTP draft forbids them.
@@ -75,31 +79,34 @@ pub(crate) fn encode_operation(
 ) -> Result<Encoded, Error> {
     let fitted = overrides.fitted(known);
     let given = overrides.of(known);
+    let renames = overrides.renames();
     let body = match given {
         // Changes have no optional variables, and those of a save are long.
-        None if known.is_change() => RequestBody {
+        None if known.is_change() && renames.is_empty() => RequestBody {
             operation_name: Some(known.operation),
-            query: known.render(&fitted, &|_| true),
+            query: known.render(&fitted, renames, &|_| true),
             variables,
         }
         .encode()?,
         None => {
             let text = serde_json::to_string(variables).map_err(not_json)?;
-            let mut variables = object(&text)?;
+            let inputs = with_their_names(known, object(&text)?, renames)?;
+            let mut variables = borrowed(&inputs);
             variables.retain(|_, value| value.get() != "null");
             RequestBody {
                 operation_name: Some(known.operation),
-                query: known.render(&fitted, &|name| variables.contains_key(name)),
+                query: known.render(&fitted, renames, &|name| variables.contains_key(name)),
                 variables,
             }
             .encode()?
         }
         Some(given) => {
             let text = serde_json::to_string(variables).map_err(not_json)?;
+            let inputs = with_their_names(known, object(&text)?, renames)?;
             RequestBody {
                 operation_name: given.operation.as_deref(),
                 query: given.document.as_str().into(),
-                variables: given.variables(object(&text)?)?,
+                variables: given.variables(borrowed(&inputs))?,
             }
             .encode()?
         }
@@ -115,7 +122,35 @@ pub(crate) fn encode_operation(
         },
         adaptable: Some(known).filter(|_| given.is_none() && !known.is_change()),
         fitted,
+        renames: Arc::clone(renames),
     })
+}
+
+/// The variables, with the service's names of fields in inputs.
+fn with_their_names<'a>(
+    known: &OperationDocument,
+    variables: RawVariables<'a>,
+    renames: &FieldRenames,
+) -> Result<OwnVariables<'a>, Error> {
+    let naming = |of: &str, name: &str| (renames.theirs(of, name), type_of(of, name));
+    let sent = variables.into_iter().map(|(name, value)| {
+        let mut declared = known.variables.iter();
+        let declared = declared.find(|(variable, _)| *variable == name);
+        let Some((_, ty)) = declared.filter(|_| !renames.is_empty()) else {
+            return Ok((name, Cow::Borrowed(value)));
+        };
+        let text = rename_fields(value.get(), element_of(ty), &naming).map_err(Error::config)?;
+        let value = RawValue::from_string(text).map_err(not_json)?;
+        Ok((name, Cow::Owned(value)))
+    });
+    sent.collect()
+}
+
+fn borrowed<'a>(variables: &'a OwnVariables<'_>) -> RawVariables<'a> {
+    let variables = variables.iter();
+    variables
+        .map(|(name, value)| (name.clone(), value.as_ref()))
+        .collect()
 }
 
 impl Encoded {
@@ -125,8 +160,8 @@ impl Encoded {
         let mut body: RequestBody<'_, RawVariables<'_>> =
             serde_json::from_slice(&self.body).ok()?;
         let is_set = |name: &str| body.variables.contains_key(name);
-        let fitted = known.adapted(&self.fitted, &is_set, error.server_errors())?;
-        body.query = known.render(&fitted, &is_set);
+        let fitted = known.adapted(&self.fitted, &self.renames, &is_set, error.server_errors())?;
+        body.query = known.render(&fitted, &self.renames, &is_set);
         Some(Self {
             body: body.encode().ok()?,
             fitted: Arc::new(fitted),
@@ -154,11 +189,15 @@ pub(crate) fn encode_document(
         moved: None,
         adaptable: None,
         fitted: Arc::default(),
+        renames: Arc::default(),
     })
 }
 
 /// The variables by name, each as raw JSON: signed data is sent verbatim.
 pub(super) type RawVariables<'a> = BTreeMap<String, &'a RawValue>;
+
+/// The variables by name, some of them rewritten.
+type OwnVariables<'a> = BTreeMap<String, Cow<'a, RawValue>>;
 
 fn object(variables: &str) -> Result<RawVariables<'_>, Error> {
     serde_json::from_str(variables).map_err(|_| Error::config("the variables are not an object"))

@@ -151,6 +151,60 @@ impl ConsignmentText {
     }
 }
 
+/// The new name of a field, if it has one, and the type of its value, from the type of the object and the old name.
+type FieldNaming<'t> = dyn Fn(&str, &str) -> (Option<&'t str>, &'t str) + 't;
+
+/// Renames fields at any depth of an input. All other bytes stay.
+pub(crate) fn rename_fields<'t>(
+    text: &str,
+    of: &'t str,
+    naming: &FieldNaming<'t>,
+) -> Result<String, String> {
+    let mut renamed = String::with_capacity(text.len());
+    match text.as_bytes().first() {
+        Some(b'[') => {
+            let items: Vec<&RawValue> = serde_json::from_str(text).unwrap_or_default();
+            let mut rest = 0;
+            for item in items {
+                let at = offset_in(text, item.get());
+                renamed.push_str(text.get(rest..at).unwrap_or_default());
+                renamed.push_str(&rename_fields(item.get(), of, naming)?);
+                rest = at + item.get().len();
+            }
+            renamed.push_str(text.get(rest..).unwrap_or_default());
+        }
+        Some(b'{') => {
+            // OK because the text was parsed before.
+            let (members, closing) = members(text).unwrap_or_default();
+            for member in &members {
+                let (new, ty) = naming(of, &member.name);
+                let is_taken = |new: &&str| members.iter().any(|other| other.name == *new);
+                if let Some(new) = new.filter(is_taken) {
+                    return Err(format!(
+                        "the input has {new}, and {}, which the profile renames to it",
+                        member.name
+                    ));
+                }
+                let key = new.map(|new| format!("\"{new}\""));
+                renamed.extend([
+                    member.before,
+                    key.as_deref().unwrap_or(member.key),
+                    member.colon,
+                ]);
+                renamed.push_str(&rename_fields(member.value, ty, naming)?);
+            }
+            renamed.push_str(closing);
+        }
+        _ => renamed.push_str(text),
+    }
+    Ok(renamed)
+}
+
+/// The offset of a part of a text.
+fn offset_in(text: &str, part: &str) -> usize {
+    part.as_ptr().addr() - text.as_ptr().addr()
+}
+
 /// The fields of an object in order, and the text after the last one.
 fn members(text: &str) -> Option<(Vec<TextField<'_>>, &str)> {
     let RawFields(fields) = serde_json::from_str(text).ok()?;
@@ -158,8 +212,7 @@ fn members(text: &str) -> Option<(Vec<TextField<'_>>, &str)> {
     let mut rest = 0;
     for (name, value) in fields {
         let value = value.get();
-        // `value` is a slice of `text`, so this is its offset.
-        let at = value.as_ptr().addr() - text.as_ptr().addr();
+        let at = offset_in(text, value);
         let before = text.get(rest..at)?;
         // Between the previous value and this one are a brace or comma, the quoted key, a colon, and white space.
         let start = before.find('"')?;
@@ -270,6 +323,32 @@ mod tests {
         assert!(both.renamed(&names(Some("w"), None)).is_err());
         let null = text(r#"{"id":null,"w":1}"#).renamed(&names(Some("key"), None));
         assert_eq!(null.unwrap().as_str(), r#"{"w":1}"#);
+    }
+
+    #[test]
+    fn fields_are_renamed_at_any_depth_and_all_other_bytes_stay() {
+        let naming = |of: &str, name: &str| match (of, name) {
+            ("Input", "day") => (Some("date"), ""),
+            ("Input", "origin") => (None, "Party"),
+            ("Input", "answers") => (Some("replies"), "Answer"),
+            ("Party", "pic") => (Some("code"), ""),
+            ("Answer", "value") => (Some("text"), ""),
+            _ => (None, ""),
+        };
+        for row in rows(
+            r#"
+            {}                              | {}
+            null                            | null
+            { "day" : null, "w":1.50 }      | { "date" : null, "w":1.50 }
+            {"origin": {"pic":"a","day":1}} | {"origin": {"code":"a","day":1}}
+            {"other":{"pic":"day"},"pic":[]} | {"other":{"pic":"day"},"pic":[]}
+            {"answers":[ {"value":"1"}, {}, null,{"\u0076alue":[{"value":2}]} ]} | {"replies":[ {"text":"1"}, {}, null,{"text":[{"value":2}]} ]}
+            {"day":1,"date":2}              | the input has date, and day, which the profile renames to it
+            "#,
+        ) {
+            let renamed = rename_fields(row[0], "Input", &naming);
+            assert_eq!(renamed.unwrap_or_else(|error| error), row[1]);
+        }
     }
 
     #[test]

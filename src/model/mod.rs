@@ -185,6 +185,8 @@ pub use self::timestamp::Timestamp;
 pub use self::visible_text::TextError;
 
 #[cfg(feature = "client")]
+pub(crate) use self::consignment_text::rename_fields;
+#[cfg(feature = "client")]
 pub(crate) use self::lenient::object;
 #[allow(unused_imports)] // Only the client reads replies.
 pub(crate) use self::lenient::{BorrowedText, list, places};

@@ -6,6 +6,7 @@
 // Without the client, little of this is used, and derived `Debug` impls do not count as use.
 #![allow(dead_code)]
 
+use std::collections::HashMap;
 use std::fmt::{self, Write};
 use std::sync::LazyLock;
 
@@ -15,7 +16,22 @@ use super::server_error::is_old_name;
 use super::{Maybe, Property, PropertyContact, ServerError};
 
 /// The elements of the schema in order, one coordinate per line: `Type.field String`, `Type.field(argument:) Int`.
-pub(crate) const COORDINATES: &str = include_str!("coordinates.txt");
+const COORDINATES: &str = include_str!("coordinates.txt");
+
+/// The fields of each object type of the schema, with their types.
+pub(crate) static FIELDS: LazyLock<HashMap<&str, Vec<(&str, &str)>>> = LazyLock::new(|| {
+    let mut fields: HashMap<_, Vec<_>> = HashMap::new();
+    let lines = COORDINATES.lines().filter_map(|line| line.split_once(' '));
+    for (coordinate, of) in lines.filter(|(_, of)| *of != "value") {
+        if let Some((name, field)) = coordinate.split_once('.') {
+            fields
+                .entry(name)
+                .or_default()
+                .push((field, of.trim_end_matches('!')));
+        }
+    }
+    fields
+});
 
 /// The names around records: the envelope of GraphQL, and of the register (spec 2.10).
 const ENVELOPE: [&str; 12] = [

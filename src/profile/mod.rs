@@ -1,10 +1,10 @@
 //! Facts about the service that its specification leaves open: all assumptions of this crate, in one place, and replaceable.
 //!
-//! A [`ServiceProfile`] has an entry for each open question. Each entry is [`Sourced`], so it names its source. The default is
-//! what this crate assumes. A profile is plain data and can be stored as JSON. Pass it to everything that depends on it:
-//! [`Client`](crate::Client), [`Provider`](crate::auth::Provider), [`Register`](crate::register::Register),
-//! [`Questionnaire`](crate::validate::Questionnaire) and the fake, which then imitates that service. The crate
-//! [`envd-sync`](crate#companions) uses the profile of its client.
+//! A [`ServiceProfile`] has an entry for each open question. Each entry is [`Sourced`], so it names its source; only renamed
+//! fields have none. The default is what this crate assumes. A profile is plain data and can be stored as JSON. Pass it to
+//! everything that depends on it: [`Client`](crate::Client), [`Provider`](crate::auth::Provider),
+//! [`Register`](crate::register::Register), [`Questionnaire`](crate::validate::Questionnaire) and the fake, which then imitates
+//! that service. The crate [`envd-sync`](crate#companions) uses the profile of its client.
 
 mod entries;
 
@@ -98,6 +98,29 @@ pub struct ServiceProfile {
     pub addresses: Addresses,
     /// Differences from this crate's documents, by the operation's name in the specification (4.1).
     pub operations: BTreeMap<String, Sourced<OperationProfile>>,
+    /// The fields that the service names differently: the service's name by type and field of [`SCHEMA`](crate::graphql::SCHEMA).
+    ///
+    /// The documents of this crate select such a field with our name as its alias (`number: consignmentNumber`), and inputs are sent
+    /// with the service's name. All types of this crate stay the same. Your own documents and overrides are sent as they are; the
+    /// inputs of an override have the service's names. Errors about an input name its fields as the service does. The location of a
+    /// record is `recordAt` of its operation, and id and number of a saved consignment are in `updates`.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// use envd_sdk::fake::Fake;
+    /// use envd_sdk::profile::ServiceProfile;
+    ///
+    /// let profile = ServiceProfile::from_json(
+    ///     r#"{"fields": {"Comment.commentText": "text", "CreateCommentInput.commentText": "text"}}"#,
+    /// )?;
+    /// let fake = Fake::builder().profile(&profile).start().await?;
+    /// let client = fake.client().profile(&profile).build()?;
+    /// let comments = client.account(fake.account_id()).comments("C-900000101");
+    /// assert!(comments.dry_run()?.body.contains("commentText: text"));
+    /// assert!(comments.await?.value[0].comment_text.is_some());
+    /// # Ok(()) });
+    /// ```
+    pub fields: BTreeMap<String, String>,
     /// How a save identifies the record that it updates (spec 2.1 does not say).
     pub updates: Sourced<RecordNames>,
     /// Spellings of roles in addition to those that [`Role`] reads (spec 2.8 and 5.10 have no codes).

@@ -1,33 +1,15 @@
 //! Reads a consignment from JSON of any shape. A value of the wrong type becomes a finding at its path; the rest is read.
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
-
 use serde_json::{Map, Value};
 
 use super::format::excerpt;
 use super::forms::NamedForms;
 use super::{Context, Expected, Finding, Policy, QuestionRules, Report, Rule, fields, forms};
-use crate::model::redact::COORDINATES;
+use crate::model::redact::FIELDS;
 use crate::model::{ConsignmentInput, QuestionId};
 
 /// The type of a consignment in the schema (spec 2.1).
 const CONSIGNMENT: &str = "CreateOrSaveConsignmentInput";
-
-/// The fields of each object type of the schema, with their types.
-static FIELDS: LazyLock<HashMap<&str, Vec<(&str, &str)>>> = LazyLock::new(|| {
-    let mut fields: HashMap<_, Vec<_>> = HashMap::new();
-    let lines = COORDINATES.lines().filter_map(|line| line.split_once(' '));
-    for (coordinate, of) in lines.filter(|(_, of)| *of != "value") {
-        if let Some((name, field)) = coordinate.split_once('.') {
-            fields
-                .entry(name)
-                .or_default()
-                .push((field, of.trim_end_matches('!')));
-        }
-    }
-    fields
-});
 
 /// The readable part of a consignment, and findings for the rest.
 #[derive(Clone, Debug, PartialEq)]

@@ -34,6 +34,7 @@ mod read_then_save;
 mod readme;
 mod redaction;
 mod register;
+mod renamed_fields;
 mod replies;
 mod requests;
 mod retries;

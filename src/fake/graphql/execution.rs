@@ -102,6 +102,50 @@ struct Root<'s> {
     problems: RefCell<Vec<(String, ErrorItem)>>,
 }
 
+impl Root<'_> {
+    /// The arguments of a field, without the new names of renamed input fields.
+    fn in_our_names(&self, info: &ResolveInfo<'_>, arguments: Value) -> Value {
+        let Value::Object(arguments) = arguments else {
+            return arguments;
+        };
+        let definition = info.field_definition();
+        let renamed = arguments.into_iter().map(|(name, value)| {
+            let argument = definition.argument_by_name(&name);
+            match argument.filter(|_| !self.data.renames.is_empty()) {
+                Some(argument) => {
+                    let of = argument.ty.inner_named_type();
+                    (name, unrenamed(value, of, self.data))
+                }
+                None => (name, value),
+            }
+        });
+        renamed.collect()
+    }
+}
+
+/// An input with our names of its fields.
+fn unrenamed(input: Value, of: &str, data: &ReferenceData) -> Value {
+    match (input, data.schema.get_input_object(of)) {
+        (Value::Array(items), Some(_)) => items
+            .into_iter()
+            .map(|item| unrenamed(item, of, data))
+            .collect(),
+        (Value::Object(fields), Some(definition)) => {
+            let fields = fields.into_iter().map(|(name, value)| {
+                let field = definition.fields.get(name.as_str());
+                let value = match field {
+                    Some(field) => unrenamed(value, field.ty.inner_named_type(), data),
+                    None => value,
+                };
+                let ours = data.renames.ours(of, &name);
+                (ours.map(str::to_owned).unwrap_or(name), value)
+            });
+            fields.collect()
+        }
+        (input, _) => input,
+    }
+}
+
 impl ObjectValue for Root<'_> {
     fn type_name(&self) -> &str {
         match self.kind {
@@ -117,6 +161,7 @@ impl ObjectValue for Root<'_> {
         let arguments = serde_json::to_value(info.arguments()).map_err(|error| FieldError {
             message: error.to_string(),
         })?;
+        let arguments = self.in_our_names(info, arguments);
         let field = info.field_name();
         let context = &mut *self.context.borrow_mut();
         let resolved = if self.kind == OperationType::Mutation {
@@ -182,7 +227,9 @@ impl ObjectValue for Object<'_> {
         info: &'a ResolveInfo<'a>,
     ) -> Result<ResolvedValue<'a>, FieldError> {
         let object = &*self.value;
-        let name = info.field_name();
+        let sent = info.field_name();
+        let ours = self.data.renames.ours(self.type_name, sent);
+        let name = ours.unwrap_or(sent);
         let value = match (self.type_name, name) {
             ("Consignment", "questions") => {
                 let forms = form_names(object);

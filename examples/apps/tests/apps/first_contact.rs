@@ -28,7 +28,11 @@ fn profile<'t>(rows: impl IntoIterator<Item = &'t Vec<&'static str>>) -> Service
         let path = row[0].trim_start_matches('+').split('.');
         let entry = path.fold(&mut profile, |at, name| &mut at[name]);
         let value: Value = serde_json::from_str(row[1]).unwrap();
-        *entry = json!({"value": value, "source": "seen"});
+        // Renamed fields have no source.
+        *entry = match row[0] {
+            "fields" => value,
+            _ => json!({"value": value, "source": "seen"}),
+        };
     }
     ServiceProfile::from_json(&profile.to_string()).unwrap()
 }

@@ -12,6 +12,7 @@ mod finding;
 mod interface;
 mod lists;
 mod register;
+mod renames;
 mod schema;
 #[path = "../../../../settings/mod.rs"]
 mod settings;

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use super::cli::Failure;
 use super::contact::Contact;
 use super::finding::Verdict;
+use super::renames::renames;
 use super::shape;
 
 const DOCUMENT: &str = "query FirstContact { __schema { queryType { name } mutationType { name } types {
@@ -144,13 +145,14 @@ pub(crate) async fn compare(contact: &mut Contact<'_>) -> Result<(), Failure> {
     };
     contact.schema = Some(shown.to_string());
     contact.words.learn(&shown);
-    let schema = Schema::from(shown);
+    let mut schema = Schema::from(shown);
     contact.tell(
         what,
         "shown",
         format!("{} types", schema.types.len()),
         Verdict::AsAssumed,
     );
+    renames(contact, &mut schema)?;
     for operation in OPERATIONS {
         locate(contact, &schema, operation)?;
     }
@@ -186,19 +188,19 @@ struct Type {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Field {
-    name: Name,
+pub(crate) struct Field {
+    pub(crate) name: Name,
     #[serde(default)]
     args: Vec<Field>,
     #[serde(default, deserialize_with = "default_value")]
     default_value: Option<String>,
     #[serde(rename = "type")]
-    of: TypeReference,
+    pub(crate) of: TypeReference,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct TypeReference {
+pub(crate) struct TypeReference {
     kind: String,
     name: Option<Name>,
     of_type: Option<Box<TypeReference>>,
@@ -248,7 +250,7 @@ impl Shown {
 }
 
 impl TypeReference {
-    fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         match &self.of_type {
             Some(inner) => inner.name(),
             None => self.name.as_ref().map_or("", Name::as_str),
@@ -331,9 +333,9 @@ impl fmt::Display for TypeReference {
     }
 }
 
-struct Schema {
+pub(crate) struct Schema {
     /// The root types of queries and of mutations.
-    roots: [String; 2],
+    pub(crate) roots: [String; 2],
     types: BTreeMap<String, Type>,
 }
 
@@ -359,6 +361,30 @@ impl Schema {
         described
             .and_then(|described| described.fields.as_deref())
             .unwrap_or_default()
+    }
+
+    /// The fields of an object or an input.
+    pub(crate) fn members(&self, of: &str) -> impl Iterator<Item = &Field> {
+        let described = self.types.get(of).into_iter();
+        described.flat_map(|described| {
+            described
+                .fields
+                .iter()
+                .chain(&described.input_fields)
+                .flatten()
+        })
+    }
+
+    /// Renames a field of an object or an input.
+    pub(crate) fn rename(&mut self, of: &str, old: &str, new: Name) {
+        let described = self.types.get_mut(of).into_iter();
+        let mut fields = described.flat_map(|described| {
+            let fields = described.fields.iter_mut();
+            fields.chain(&mut described.input_fields).flatten()
+        });
+        if let Some(field) = fields.find(|field| field.name == old) {
+            field.name = new;
+        }
     }
 
     /// The path from the result of a field to the nearest record that has all the identifying fields. A breadth-first search
