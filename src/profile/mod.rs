@@ -14,6 +14,7 @@ pub use self::entries::{
 };
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv4Addr;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
@@ -245,23 +246,25 @@ const MAX_PARTS: usize = 33;
 
 /// Whether the connection to an address is protected from eavesdropping. The builders parse the full address later.
 fn is_protected(address: &str) -> bool {
-    let host = |rest: &str| {
-        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-        rest.get(..end).unwrap_or_default().to_ascii_lowercase()
-    };
-    let is_loopback = |host: String| {
-        host.starts_with("[::1]")
-            || ["127.", "localhost"]
-                .iter()
-                .any(|start| host.starts_with(start))
-                && !host.contains('@')
-    };
     let lower = address.to_ascii_lowercase();
     match lower.split_once("://") {
         Some(("https", rest)) => !rest.is_empty(),
-        Some(("http", rest)) => is_loopback(host(rest)),
+        Some(("http", rest)) => is_this_machine(rest),
         _ => false,
     }
+}
+
+/// Whether an address without its scheme begins with the name or a loopback number of this machine, and a port or nothing.
+fn is_this_machine(rest: &str) -> bool {
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let authority = rest.get(..end).unwrap_or_default();
+    let (host, port) = match authority.strip_prefix("[::1]") {
+        Some(port) => ("localhost", port),
+        None => authority.split_at(authority.find(':').unwrap_or(authority.len())),
+    };
+    let digits = port.strip_prefix(':').unwrap_or(port);
+    let is_loopback = host.parse::<Ipv4Addr>().is_ok_and(|ip| ip.is_loopback());
+    (is_loopback || host == "localhost") && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -351,15 +354,18 @@ mod tests {
             let named = format!("{room}.{entry}{named}");
             assert!(error.contains(&named), "{named}: {error}");
         }
-        for address in
-            "https://id.example/token HTTPS://id.example http://127.0.0.1:1/x http://[::1]:5/ \
-            http://localhost:8080"
-                .split(' ')
-        {
+        let protected = "https://id.example/token HTTPS://id.example http://127.0.0.1:1/x http://[::1]:5/ \
+            http://localhost:8080";
+        let open = "http://id.example http://localhost.evil.example http://127.evil.example http://[::1].evil.example \
+            http://localhost:80@evil.example http://localhost@evil.example";
+        let protected = protected.split(' ').map(|address| (address, true));
+        let open = open.split(' ').map(|address| (address, false));
+        for (address, is_accepted) in protected.chain(open) {
             let text = format!(
                 r#"{{"addresses": {{"token": {{"value": "{address}", "source": "seen"}}}}}}"#
             );
-            assert!(ServiceProfile::from_json(&text).is_ok(), "{address}");
+            let is_read = ServiceProfile::from_json(&text).is_ok();
+            assert_eq!(is_read, is_accepted, "{address}");
         }
     }
 }
