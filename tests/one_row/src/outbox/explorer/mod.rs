@@ -260,7 +260,7 @@ fn explored() -> Vec<Scope> {
 }
 
 fn threads() -> usize {
-    number("ENVD_SDK_TEST_THREADS").unwrap_or(1)
+    number("ENVD_SDK_TEST_THREADS").unwrap_or(2)
 }
 
 /// `ENVD_SDK_TEST_LONG` selects the greater depths, `ENVD_SDK_TEST_DEPTH` sets a depth for all scopes, `ENVD_SDK_TEST_SCOPE`
