@@ -51,7 +51,8 @@ const MOST_ROWS: usize = 200;
 
 const USAGE: &str = "usage: web_form [--port N] [--store FILE]
 
-Serves declarations as web pages on 127.0.0.1: on a fake of its own, or on the service that the ENVD_ settings name. Ctrl-C ends it.
+Serves declarations as web pages on 127.0.0.1: on a fake of its own, or on the service that the ENVD_ settings
+name. Ctrl-C ends it.
 
   --port N      the port; a free one unless set
   --store FILE  the drafts and what was sent, in SQLite; web_form.db unless set";
