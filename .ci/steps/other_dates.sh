@@ -4,7 +4,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
 command -v faketime >/dev/null || debian faketime
 binaries=$(test_binaries)
-[[ $(wc -l <<<"$binaries") == 6 ]] || fail "the tests are not where cargo says: $binaries"
+[[ $(wc -l <<<"$binaries") == 7 ]] || fail "the tests are not where cargo says: $binaries"
 for date in '2025-02-10 12:00:00' '2028-02-29 23:58:00'; do
     printf -- '-- %s\n' "$date"
     for binary in $binaries; do
