@@ -28,7 +28,8 @@ All steps: log in, declare a consignment, look up properties, log out.
 It runs on a fake of its own, or on the servers of the ENVD_ settings (examples/README.md).";
 
 /// Builds the documentation with the features for every page that its front page links to.
-const DOCUMENTATION: &str = "cargo doc --open --no-deps -p envd-sdk --features chrono04,fake,jiff02,keyring,loopback-https,sealed,time03";
+const DOCUMENTATION: &str =
+    "cargo doc --open --no-deps -p envd-sdk --features fake,keyring,loopback-https,sealed";
 
 #[tokio::main]
 async fn main() -> ExitCode {
