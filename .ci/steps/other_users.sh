@@ -30,6 +30,8 @@ setpriv --reuid=12345 --regid=12345 --clear-groups -- test -r Cargo.toml -a -r "
 for binary in $binaries; do
     # This test runs cargo, which needs HOME.
     [[ $(basename "$binary") != rooms-* ]] || continue
+    # The decisions of the outbox read neither files nor settings.
+    [[ $(basename "$binary") != one_row-* ]] || continue
     mapfile -t left_out < <(without_pure_rooms "$binary")
     as 0002 12346 "$binary" --quiet "${left_out[@]}"
 done

@@ -8,6 +8,6 @@ for binary in $(test_binaries); do
     ENVD_SDK_TEST_SCHEDULES=2000 quietly "$binary" --quiet outbox::tests::model
     # Processes that share a session: killed, suspended, with lost replies and failing stores.
     ENVD_SDK_TEST_SCHEDULES=400 quietly "$binary" --quiet auth::manager::tests::schedules
+    # Only the decisions, at some hundred schedules a second, and with planted mistakes.
+    ENVD_SDK_TEST_SCHEDULES=10000 quietly "$binary" --quiet outbox::model
 done
-# Only the decisions, at some hundred schedules a second, and with planted mistakes.
-ENVD_SDK_TEST_SCHEDULES=10000 cargo test --quiet --locked -p one_row
