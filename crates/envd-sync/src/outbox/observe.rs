@@ -67,8 +67,13 @@ impl<'a> Reader<'a> {
         let Some(record) = self.read(id).await? else {
             return Ok(Read::Record(None));
         };
+        // Whose the record is decides only whether it can be adopted.
+        let owner = match &row.adopt {
+            Some(_) => self.outbox.store().owner(id, row.id, false).await?,
+            None => None,
+        };
         Ok(Read::Record(Some(Seen {
-            owner: self.outbox.store().owner(id, row.id, false).await?,
+            owner,
             sequence: None,
             record,
         })))

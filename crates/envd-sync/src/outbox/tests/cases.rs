@@ -292,7 +292,6 @@ fn read_record(word: &str, row: &Row) -> Option<Seen> {
     let fields = &mut seen.record.fields;
     match word {
         "same" | "same-later" => {}
-        "same-known" => seen.sequence = Some(10),
         "deleted" | "submitted" | "locked" => fields["status"] = json!(word.to_uppercase()),
         "other" => fields["movementTime"] = json!("04:00"),
         "submitted-other" => {

@@ -175,11 +175,11 @@ impl World {
     /// The other row that owns a record, as in `store.rs`.
     fn holder(&self, record: &str, except: u64) -> Option<&Row> {
         let rows = self.rows.values().filter(|row| row.id != except);
+        let mut reporting = rows.clone();
         let mut past = rows.clone().filter(|row| row.is_at_rest());
         let has = |row: &&Arc<Row>| row.records().any(|known| known == record);
         let open = rows.filter(|row| !row.is_at_rest() && has(row));
         let open = open.max_by_key(|row| row.is_about(record));
-        let mut reporting = self.rows.values().filter(|row| row.id != except);
         let has_reported = |row: &&Arc<Row>| row.duplicates.iter().any(|known| known == record);
         let known = open.or_else(|| past.rfind(has));
         known
@@ -571,7 +571,10 @@ impl World {
             return Read::Record(None);
         }
         Read::Record(Some(Seen {
-            owner: self.owner(record, row.id, false),
+            owner: row
+                .adopt
+                .as_ref()
+                .and_then(|_| self.owner(record, row.id, false)),
             sequence: None,
             record: self.service.shown(at),
         }))
