@@ -215,12 +215,16 @@ pub(crate) async fn section(
         saved => when(open.draft.saved_at()), properties => properties(app, section.values.iter()).await,
         forms => forms_to_choose(app, &open.draft.form().input().forms).await?,
     };
-    let status = if is_stale {
+    Ok((status(is_stale), page("section.html", answer)).into_response())
+}
+
+/// The status of a page, which conflicts with what another page has stored if it is stale.
+fn status(is_stale: bool) -> StatusCode {
+    if is_stale {
         StatusCode::CONFLICT
     } else {
         StatusCode::OK
-    };
-    Ok((status, page("section.html", answer)).into_response())
+    }
 }
 
 /// All answers for a check before the submit. `is_stale`: they have changed since the user checked them.
@@ -241,12 +245,7 @@ pub(crate) async fn check(
         id, is_stale, version => super::section::version(&open.form.to_input()), remarks => placed.collect::<Vec<_>>(),
         saved => when(open.draft.saved_at()), ..answers(app, &sections).await
     };
-    let status = if is_stale {
-        StatusCode::CONFLICT
-    } else {
-        StatusCode::OK
-    };
-    Ok((status, page("check.html", values)).into_response())
+    Ok((status(is_stale), page("check.html", values)).into_response())
 }
 
 /// The receipt: the record of the service, and the state of the outbox.
