@@ -63,7 +63,7 @@ async fn run() -> Result<(), Failure> {
 
     let comment = CommentInput::new(&number, "The truck comes at five.");
     show_problems(&account.create_comment(comment).await?);
-    let copy = account.copy_consignment(&number).await?;
+    let copy = account.copy_consignment(number.as_str()).await?;
     show_problems(&copy);
     let copy = copy.number()?;
     say!("10. Commented, and copied as {}.", printable(copy));

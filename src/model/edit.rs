@@ -66,6 +66,42 @@ impl From<&Consignment> for ConsignmentInput {
     }
 }
 
+impl ConsignmentInput {
+    /// The part of a record that lists show, for comparison. It cannot be saved, because lists omit answers and the
+    /// declaration.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// use envd_sdk::model::ConsignmentInput;
+    /// use envd_sdk::ops::ConsignmentFilter;
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// let mut list = account.consignments(&ConsignmentFilter::default()).items();
+    /// let listed = list.next().await.ok_or("none")??;
+    /// let input = ConsignmentInput::of_listed(&listed);
+    /// assert_eq!(input.number.value(), listed.number.as_ref());
+    /// # Ok(()) });
+    /// ```
+    pub fn of_listed(record: &ConsignmentSummary) -> Self {
+        let party = |party: &Option<_>| party.as_ref().map(PartyInput::from);
+        let forms = record.forms.iter();
+        Self {
+            id: record.id.clone().into(),
+            number: record.number.clone().into(),
+            status: record.status.clone().into(),
+            movement_date: record.movement_date.clone().into(),
+            movement_time: record.movement_time.clone().into(),
+            origin: party(&record.origin).unwrap_or_default(),
+            destination: party(&record.destination).unwrap_or_default(),
+            owner: party(&record.owner).into(),
+            consignee: party(&record.consignee).into(),
+            forms: forms.filter_map(|form| form.form_type.clone()).collect(),
+            ..Self::default()
+        }
+    }
+}
+
 /// Creates a new consignment with the forms and parties of a template. It has no id, so a save creates it.
 ///
 /// The specification mentions the flow "create from a template" (4.1), but not its operation. It is implemented here: the

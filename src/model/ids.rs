@@ -132,13 +132,10 @@ text_id! {
     /// The id of a consignment (spec 2.5). Single reads also accept the number (public: `OAuthSample`, `guide::sources`).
     ///
     /// ```
-    /// use envd_sdk::model::{ConsignmentId, ConsignmentNumber};
+    /// use envd_sdk::model::ConsignmentId;
     ///
     /// let id = ConsignmentId::new("00000000-0000-4000-8000-000000000101");
     /// assert!(id.as_str().starts_with("00000000-"));
-    /// // Reads of a single record also accept the number.
-    /// let number = ConsignmentNumber::new("C-900000101");
-    /// assert_eq!(ConsignmentId::from(number), "C-900000101");
     /// ```
     ConsignmentId
 }
@@ -181,18 +178,6 @@ text_id! {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     TemplateId
-}
-
-impl From<ConsignmentNumber> for ConsignmentId {
-    fn from(number: ConsignmentNumber) -> Self {
-        Self(number.0)
-    }
-}
-
-impl From<&ConsignmentNumber> for ConsignmentId {
-    fn from(number: &ConsignmentNumber) -> Self {
-        Self(number.0.clone())
-    }
 }
 
 #[cfg(test)]

@@ -108,7 +108,6 @@ mod open_enum;
 mod pdf_url;
 mod pic;
 mod property;
-mod record_diff;
 pub(crate) mod redact;
 pub(crate) mod reply_memory;
 mod server_error;
@@ -175,7 +174,6 @@ pub use self::pic::PicAdvice;
 pub use self::property::Property;
 pub use self::property::PropertyContact;
 #[doc(alias("compare", "similarity"))]
-pub use self::record_diff::{FieldDiff, record_diff};
 pub use self::server_error::{ServerError, Severity};
 #[doc(alias("state", "territory"))]
 pub use self::time_zone::Jurisdiction;

@@ -3,13 +3,11 @@
 use std::collections::HashSet;
 
 use super::ConsignmentFilter;
+use super::record_diff::{FieldDiff, record_diff};
 use crate::client::Account;
 use crate::error::{Error, ReplyParts, Result};
 use crate::graphql::generated::Consignments;
-use crate::model::{
-    ConsignmentId, ConsignmentInput, ConsignmentSummary, FieldDiff, ServerError, Timestamp,
-    record_diff,
-};
+use crate::model::{ConsignmentId, ConsignmentInput, ConsignmentSummary, ServerError, Timestamp};
 use crate::send::Call;
 
 impl Account {
@@ -165,11 +163,10 @@ impl Candidates {
 
     /// Compares the full record, as the list does not show every sent field.
     async fn is_candidate(&self, record: &ConsignmentSummary) -> Result<bool> {
-        let number = record.number.as_ref().map(ConsignmentId::from);
-        let Some(id) = record.id.clone().or(number) else {
+        let Some(name) = names(record).into_iter().flatten().next() else {
             return Ok(true);
         };
-        let whole = self.account.consignment(id).await?.value;
+        let whole = self.account.consignment(name).await?.value;
         let fields = record_diff(&self.input, &ConsignmentInput::from(&whole));
         Ok(!fields.iter().any(FieldDiff::contradicts))
     }

@@ -143,7 +143,7 @@ impl Account {
         })
     }
 
-    /// One consignment, by its id or its number.
+    /// One consignment, by its id, or by its number as text.
     ///
     /// Source: stated, specification 4.1; that the number may stand for the id is public, not confirmed.
     ///
@@ -154,7 +154,7 @@ impl Account {
     /// # use envd_sdk::ops::ConsignmentFilter;
     /// # let first = account.consignments(&ConsignmentFilter::default()).items().next().await.ok_or("none")??;
     /// # let number = first.number.ok_or("no number")?;
-    /// let consignment = account.consignment(&number).await?.value;
+    /// let consignment = account.consignment(number.as_str()).await?.value;
     /// assert_eq!(consignment.number, Some(number));
     /// # Ok(()) });
     /// ```
@@ -311,7 +311,7 @@ impl Account {
     /// # use envd_sdk::ops::ConsignmentFilter;
     /// # let first = account.consignments(&ConsignmentFilter::default()).items().next().await.ok_or("none")??;
     /// # let number = first.number.ok_or("no number")?;
-    /// let (copy, problems) = account.copy_consignment(&number).await?.into_parts();
+    /// let (copy, problems) = account.copy_consignment(number.as_str()).await?.into_parts();
     /// assert_ne!(copy.number, Some(number));
     /// assert!(problems.is_empty());
     /// # Ok(()) });

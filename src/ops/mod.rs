@@ -62,6 +62,7 @@ mod consignments;
 mod filter;
 mod pdf;
 mod questions;
+mod record_diff;
 mod templates;
 
 pub use self::account_choice::AccountChoice;

@@ -54,7 +54,7 @@ async fn all(account: &Account) -> Vec<Consignment> {
     let mut items = account.consignments(&ConsignmentFilter::default()).items();
     while let Some(item) = items.next().await {
         let number = item.unwrap().number.unwrap();
-        found.push(account.consignment(&number).await.unwrap().value);
+        found.push(account.consignment(number.as_str()).await.unwrap().value);
     }
     found
 }
@@ -109,7 +109,7 @@ async fn every_record_can_be_read_and_saved_without_a_finding() {
         assert!(report.findings().is_empty(), "{number}: {report}");
         assert_eq!(save(&account, &input).await, Ok(()), "{number}");
 
-        let again = account.consignment(&number).await.unwrap().value;
+        let again = account.consignment(number.as_str()).await.unwrap().value;
         assert_eq!(again, saved_form(record, &input, &again), "{number}");
         assert_eq!(ConsignmentInput::from(&again), input, "{number}");
     }

@@ -102,7 +102,7 @@ async fn add(outbox: Outbox, options: Add) -> Result<Declaration, Failure> {
             }
         }
         (Some(record), false) => outbox.update(&record, input).await?,
-        (Some(record), true) => outbox.submit_record(&record, input).await?,
+        (Some(record), true) => outbox.update(&record, input).submit().await?,
     })
 }
 
@@ -113,7 +113,7 @@ async fn edit(outbox: Outbox, options: Edit) -> Result<Declaration, Failure> {
     } = input::input(&options.input)?;
     let outbox = limited(outbox, options.not_after);
     Ok(if is_submitted || options.submit {
-        outbox.edit_and_submit(options.entry, input).await?
+        outbox.edit(options.entry, input).submit().await?
     } else {
         outbox.edit(options.entry, input).await?
     })

@@ -7,7 +7,7 @@
 //! | --- | --- |
 //! | write a declaration that is sent once | [`Outbox::save`], [`Outbox::submit`] |
 //! | change a declaration, or take it back | [`Outbox::edit`], [`Outbox::withdraw`], [`Outbox::delete`] |
-//! | change a record of the service | [`Outbox::update`], [`Outbox::submit_record`], [`Outbox::delete_record`] |
+//! | change a record of the service | [`Outbox::update`], [`Outbox::delete_record`] |
 //! | send what is due, once or whenever there is reception | [`Outbox::send`], [`Outbox::run`] |
 //! | send what is due, from your own scheduler | [`Outbox::send_due`] |
 //! | show the declarations and their progress | [`Outbox::declarations`], [`Outbox::events`], [`Outbox::history`] |
@@ -88,4 +88,4 @@ pub use self::outbox_loop::OutboxEvent;
 pub use self::overlay::{RecordWithWaiting, WaitingPage};
 pub use self::report::OutboxReport;
 pub use self::row::Reason;
-pub use self::wishes::NewDeclaration;
+pub use self::wishes::{DeclarationEdit, NewDeclaration};

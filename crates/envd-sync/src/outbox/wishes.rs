@@ -115,31 +115,12 @@ impl Outbox {
     ///
     /// As [`save`](Self::save), and [`Error::Usage`](crate::Error::Usage) when the declaration does not exist or was discarded, the
     /// input names another record, or two texts are already waiting and one of them is signed.
-    pub async fn edit(
+    pub fn edit(
         &self,
         id: DeclarationId,
         input: impl Into<WithExtra<ConsignmentInput>>,
-    ) -> Result<Declaration> {
-        let input = input.into();
-        let intent = Intent::Save(text(&input, false)?);
-        let named = input.input().id.value();
-        self.wish(About::Declaration(id, named), intent).await
-    }
-
-    /// Like [`edit`](Self::edit), and submits the declaration.
-    ///
-    /// # Errors
-    ///
-    /// As [`edit`](Self::edit).
-    pub async fn edit_and_submit(
-        &self,
-        id: DeclarationId,
-        input: impl Into<WithExtra<ConsignmentInput>>,
-    ) -> Result<Declaration> {
-        let input = input.into();
-        let intent = Intent::Submit(Some(text(&input, true)?));
-        let named = input.input().id.value();
-        self.wish(About::Declaration(id, named), intent).await
+    ) -> DeclarationEdit<'_> {
+        DeclarationEdit::new(self, Edited::Declaration(id), input.into())
     }
 
     /// Submits a declaration that was saved as a draft.
@@ -217,47 +198,12 @@ impl Outbox {
     /// # Errors
     ///
     /// As [`edit`](Self::edit), and [`Error::Usage`](crate::Error::Usage) when `base` has no id, or another id than the input.
-    pub async fn update(
+    pub fn update(
         &self,
         base: &Consignment,
         input: impl Into<WithExtra<ConsignmentInput>>,
-    ) -> Result<Declaration> {
-        let input = input.into();
-        let record = named_record(base, input.input())?;
-        let intent = Intent::Save(text(&input, false)?);
-        let about = About::Record(&record, base.number.as_ref());
-        self.wish(about, intent).await
-    }
-
-    /// Like [`update`](Self::update), and submits the record with the same request.
-    ///
-    /// ```
-    /// # equipment::example(async {
-    /// # use envd_sdk::model::ConsignmentInput;
-    /// # use envd_sync::{Outbox, Replica};
-    /// # let fake = envd_sdk::fake::Fake::start().await;
-    /// # let account = fake.client().build()?.account(fake.account_id());
-    /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
-    /// // A draft of the account.
-    /// let base = account.consignment("00000000-0000-4000-8000-000000000101").await?.value;
-    /// outbox.submit_record(&base, ConsignmentInput::from(&base)).await?;
-    /// assert_eq!(outbox.declarations().await?.len(), 1);
-    /// # Ok(()) });
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As [`update`](Self::update).
-    pub async fn submit_record(
-        &self,
-        base: &Consignment,
-        input: impl Into<WithExtra<ConsignmentInput>>,
-    ) -> Result<Declaration> {
-        let input = input.into();
-        let record = named_record(base, input.input())?;
-        let intent = Intent::Submit(Some(text(&input, true)?));
-        let about = About::Record(&record, base.number.as_ref());
-        self.wish(about, intent).await
+    ) -> DeclarationEdit<'_> {
+        DeclarationEdit::new(self, Edited::Record(Box::new(base.clone())), input.into())
     }
 
     /// Deletes a record of the service, by its id. If the record is already gone, the declaration is confirmed. If the record is not a
@@ -557,6 +503,94 @@ impl<'a> IntoFuture for NewDeclaration<'a> {
 impl fmt::Debug for NewDeclaration<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("NewDeclaration")
+            .field("is_submitted", &self.is_submitted)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A new text for a declaration or a record, from [`Outbox::edit`] and [`Outbox::update`]. It is written when awaited.
+#[must_use = "nothing is written until it is awaited"]
+pub struct DeclarationEdit<'a> {
+    outbox: &'a Outbox,
+    edited: Edited,
+    input: WithExtra<ConsignmentInput>,
+    is_submitted: bool,
+}
+
+enum Edited {
+    Declaration(DeclarationId),
+    /// The record as the user saw it.
+    Record(Box<Consignment>),
+}
+
+impl<'a> DeclarationEdit<'a> {
+    fn new(outbox: &'a Outbox, edited: Edited, input: WithExtra<ConsignmentInput>) -> Self {
+        Self {
+            outbox,
+            edited,
+            input,
+            is_submitted: false,
+        }
+    }
+
+    /// Submits the record with the new text, in one request. Without it, the record becomes a draft with the new text, or stays one,
+    /// unless the declaration is already to be submitted.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// use envd_sdk::model::ConsignmentInput;
+    /// use envd_sync::outbox::Wanted;
+    ///
+    /// # use envd_sync::{Outbox, Replica};
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
+    /// // A draft of the account.
+    /// let base = account.consignment("00000000-0000-4000-8000-000000000101").await?.value;
+    /// let input = ConsignmentInput::from(&base);
+    /// let written = outbox.update(&base, input).submit().await?;
+    /// assert_eq!(written.wanted, Wanted::Submit);
+    /// # Ok(()) });
+    /// ```
+    pub fn submit(mut self) -> Self {
+        self.is_submitted = true;
+        self
+    }
+
+    async fn write(self) -> Result<Declaration> {
+        let text = text(&self.input, self.is_submitted)?;
+        let intent = if self.is_submitted {
+            Intent::Submit(Some(text))
+        } else {
+            Intent::Save(text)
+        };
+        match self.edited {
+            Edited::Declaration(id) => {
+                let named = self.input.input().id.value();
+                let about = About::Declaration(id, named);
+                self.outbox.wish(about, intent).await
+            }
+            Edited::Record(base) => {
+                let record = named_record(&base, self.input.input())?;
+                let about = About::Record(&record, base.number.as_ref());
+                self.outbox.wish(about, intent).await
+            }
+        }
+    }
+}
+
+impl<'a> IntoFuture for DeclarationEdit<'a> {
+    type Output = Result<Declaration>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send + 'a>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.write())
+    }
+}
+
+impl fmt::Debug for DeclarationEdit<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeclarationEdit")
             .field("is_submitted", &self.is_submitted)
             .finish_non_exhaustive()
     }

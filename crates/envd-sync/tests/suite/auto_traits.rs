@@ -5,7 +5,8 @@ use std::fmt::Debug;
 use envd_sdk::model::ConsignmentInput;
 use envd_sync::bank::{Bank, LocalDraft};
 use envd_sync::outbox::{
-    Decision, Declaration, DeclarationEvents, DeclarationId, NewDeclaration, OutboxReport,
+    Decision, Declaration, DeclarationEdit, DeclarationEvents, DeclarationId, NewDeclaration,
+    OutboxReport,
 };
 use envd_sync::replica::{Changes, LocalPage, LocalQuery, LocalRecord, SyncReport};
 use envd_sync::store::{MemorySync, SqliteSync};
@@ -52,7 +53,8 @@ fn futures_may_be_spawned(
 ) {
     let saved: NewDeclaration<'_> = outbox.save(input.clone());
     may_be_spawned(saved.into_future());
-    may_be_spawned(outbox.edit(id, input));
+    let edited: DeclarationEdit<'_> = outbox.edit(id, input);
+    may_be_spawned(edited.into_future());
     may_be_spawned(outbox.submit_saved(id));
     may_be_spawned(outbox.withdraw(id));
     may_be_spawned(outbox.delete(id));

@@ -32,7 +32,7 @@ async fn the_history_stays_and_nothing_is_written() {
             limited.submit_saved(sent.id).await.map(drop),
             limited.edit(waiting.id, input()).await.map(drop),
             limited.edit(sent.id, input()).await.map(drop),
-            limited.edit_and_submit(sent.id, input()).await.map(drop),
+            limited.edit(sent.id, input()).submit().await.map(drop),
             limited.withdraw(waiting.id).await.map(drop),
             limited.delete(waiting.id).await.map(drop),
             limited.delete_record("c-1").await.map(drop),

@@ -4,7 +4,8 @@ use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
 use envd_sdk::validate::Context;
 use envd_sync::bank::{Bank, Banks, LocalDraft};
 use envd_sync::outbox::{
-    Conflict, Declaration, DeclarationEvents, FieldDifference, NewDeclaration, OutboxEvent,
+    Conflict, Declaration, DeclarationEdit, DeclarationEvents, FieldDifference, NewDeclaration,
+    OutboxEvent,
 };
 use envd_sync::replica::{Changes, LocalQuery, LocalRecord};
 use envd_sync::store::rows::{Batch, ChangeRow, Document, RecordRow, RowKeys};
@@ -127,6 +128,10 @@ async fn debug_of_an_outbox_shows_no_declaration() {
     let new: NewDeclaration<'_> = outbox.save(input()).key(PLANTED);
     hides::<NewDeclaration<'_>>(&new);
     drop(new);
+    let written = outbox.save(input()).await.unwrap();
+    let edit: DeclarationEdit<'_> = outbox.edit(written.id, input());
+    hides::<DeclarationEdit<'_>>(&edit);
+    drop(edit);
     let run: Loop<OutboxEvent> = outbox.run();
     hides::<Loop<OutboxEvent>>(&run);
     drop(run);

@@ -158,7 +158,7 @@ impl Declarations {
     pub(crate) async fn submit(&self, id: &str, input: ConsignmentInput) -> Result<()> {
         match self.sent(id).await? {
             Some(declaration) if is_closed(&declaration) => {}
-            Some(declaration) => drop(self.outbox.edit_and_submit(declaration.id, input).await?),
+            Some(declaration) => drop(self.outbox.edit(declaration.id, input).submit().await?),
             None => drop(self.outbox.submit(input).key(id).await?),
         }
         self.send().await

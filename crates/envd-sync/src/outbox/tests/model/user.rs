@@ -52,7 +52,7 @@ pub(super) async fn act(mut outbox: Outbox, world: Shared, now: SystemTime) {
                 (Intent::Save(text), Some(row), _) => outbox.edit(row, input(&text)).await,
                 (Intent::Submit(None), Some(row), _) => outbox.submit_saved(row).await,
                 (Intent::Submit(Some(text)), Some(row), _) => {
-                    outbox.edit_and_submit(row, input(&text)).await
+                    outbox.edit(row, input(&text)).submit().await
                 }
                 (Intent::Withdraw, Some(row), _) => outbox.withdraw(row).await,
                 (Intent::Delete, Some(row), _) => outbox.delete(row).await,
@@ -60,7 +60,7 @@ pub(super) async fn act(mut outbox: Outbox, world: Shared, now: SystemTime) {
                     outbox.update(&record, input(&text)).await
                 }
                 (Intent::Submit(Some(text)), None, About::Record(_)) => {
-                    outbox.submit_record(&record, input(&text)).await
+                    outbox.update(&record, input(&text)).submit().await
                 }
                 (Intent::Save(text), None, _) => outbox.save(input(&text)).await,
                 (Intent::Submit(Some(text)), None, _) => outbox.submit(input(&text)).await,
