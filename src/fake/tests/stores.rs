@@ -1,16 +1,16 @@
-//! The laws of stores: our stores obey them, and each broken law is reported.
+//! The requirements of stores: our stores obey them, and each broken requirement is reported.
 
 use std::time::Duration;
 
 use async_trait::async_trait;
-use equipment::TestFolder;
+use test_support::TestFolder;
 
 use crate::auth::{
     FileStore, MemoryStore, Record, StoreError, StoreErrorKind, StoreGuard, TokenStore, Version,
     Versioned,
 };
 use crate::fake::check_token_store;
-use crate::fake::store_conformance::{CheckedTokenStore, broken_laws};
+use crate::fake::store_conformance::{CheckedTokenStore, broken_requirements};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_memory_store_keeps_all_laws() {
@@ -41,18 +41,18 @@ async fn the_keyring_store_keeps_all_laws() {
 /// A store with a single bug.
 #[derive(Clone)]
 struct Broken {
-    law: &'static str,
+    requirement: &'static str,
     inner: MemoryStore,
 }
 
 impl Broken {
-    fn is(&self, law: &str) -> bool {
-        self.law == law
+    fn is(&self, requirement: &str) -> bool {
+        self.requirement == requirement
     }
 
     /// The key after applying the bug.
     fn key(&self, key: &str) -> String {
-        match self.law {
+        match self.requirement {
             "AccountsAreApart" => key.trim().to_lowercase(),
             _ => key.to_owned(),
         }
@@ -146,16 +146,16 @@ impl TokenStore for Broken {
     }
 
     async fn lock(&self, key: &str, wait: Duration) -> Result<StoreGuard, StoreError> {
-        let wait = match self.law {
+        let wait = match self.requirement {
             "LockExcludes" => return Ok(StoreGuard::new(())),
             "LockWaits" => Duration::ZERO,
             _ => wait,
         };
-        let key = match self.law {
+        let key = match self.requirement {
             "LockIsPerAccount" => "all",
             _ => key,
         };
-        let guard = match self.law {
+        let guard = match self.requirement {
             // Waits in its own task, which continues after the caller is dropped, and keeps the lock.
             "CancelledWaitTakesNoLock" => {
                 let inner = self.inner.clone();
@@ -189,21 +189,22 @@ impl TokenStore for Broken {
 
 // With paused time, waiting for a lock that is never free ends at its deadline immediately.
 #[tokio::test(start_paused = true)]
-async fn each_broken_law_is_reported() {
+async fn each_broken_requirement_is_reported() {
     // Handles that share nothing have a separate test.
-    let laws = CheckedTokenStore::<MemoryStore>::LAWS.map(|(law, _)| law);
-    for law in laws
+    let requirements =
+        CheckedTokenStore::<MemoryStore>::REQUIREMENTS.map(|(requirement, _)| requirement);
+    for requirement in requirements
         .into_iter()
-        .filter(|law| *law != "SharedBetweenHandles")
+        .filter(|requirement| *requirement != "SharedBetweenHandles")
     {
         let store = Broken {
-            law,
+            requirement,
             inner: MemoryStore::new(),
         };
-        let broken = broken_laws(move || store.clone()).await;
+        let broken = broken_requirements(move || store.clone()).await;
         assert!(
-            broken.iter().any(|(seen, _)| *seen == law),
-            "{law} is not seen: {broken:?}"
+            broken.iter().any(|(seen, _)| *seen == requirement),
+            "{requirement} is not seen: {broken:?}"
         );
     }
 }

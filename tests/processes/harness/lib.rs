@@ -17,7 +17,6 @@ pub mod stories;
 #[cfg(unix)]
 mod terminal;
 
-pub use equipment::script::rows;
 pub use folder::Folder;
 #[cfg(unix)]
 pub use process::signal;
@@ -28,3 +27,4 @@ pub use proxy::{Mode, Proxy};
 pub use rustix::process::Signal;
 #[cfg(unix)]
 pub use terminal::Terminal;
+pub use test_support::script::rows;

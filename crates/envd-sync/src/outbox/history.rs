@@ -28,7 +28,7 @@ impl Outbox {
     /// They are kept until [`prune`](Self::prune) removes them.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
     /// # use envd_sync::{Outbox, Replica};
     /// # let fake = envd_sdk::fake::Fake::start().await;
@@ -39,8 +39,9 @@ impl Outbox {
     /// outbox.send().await?;
     /// let page = outbox.history(None).await?;
     /// assert_eq!(page.declarations[0].id, written.id);
-    /// let events: Vec<_> = page.declarations[0].history.iter().map(|one| one.event.as_str()).collect();
-    /// assert_eq!(events, ["wished", "marked", "applied"]);
+    /// let history = &page.declarations[0].history;
+    /// let events: Vec<_> = history.iter().map(|event| event.event.to_string()).collect();
+    /// assert_eq!(events, ["requested", "send_started", "applied"]);
     /// assert!(page.next.is_none());
     /// # Ok(()) });
     /// ```
@@ -88,7 +89,7 @@ impl Outbox {
     /// second declaration.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
     /// # use envd_sync::{Outbox, Replica};
     /// # let fake = envd_sdk::fake::Fake::start().await;
@@ -118,16 +119,16 @@ impl Outbox {
             let mut draft = self.draft();
             let mut past = store.past_block(block).await?;
             // A search compares new records with these rows.
-            let is_looked_for = store.first_needed().is_some();
+            let is_searched_for = store.first_needed().is_some();
             let found = past.len();
             past.retain(|row| {
                 row.shown.created_at < before
-                    && !(is_looked_for && row.record.is_some() && !row.is_named)
+                    && !(is_searched_for && row.record.is_some() && !row.is_named)
             });
             for row in &past {
                 draft.documents.push((past_name(row.id), None));
                 let records = row.records().chain(&row.duplicates);
-                for record in records.filter(|_| !is_looked_for) {
+                for record in records.filter(|_| !is_searched_for) {
                     // Keep the entry of a record that the replica does not list: if it is listed later, a search must not take it for
                     // the record of another row.
                     let is_listed = self.replica().consignment(record.as_str()).await?.is_some();

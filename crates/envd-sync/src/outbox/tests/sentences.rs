@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::cases::row;
-use crate::outbox::row::Happened;
+use crate::outbox::row::{Happened, HistoryEventKind};
 use crate::outbox::{Declaration, Reason};
 
 /// A declaration of a row in words, or with a reason that only a process knows.
@@ -11,7 +11,7 @@ fn shown(words: &str) -> Declaration {
     let mut row = row(words);
     row.history.push(Happened {
         at: 1_795_176_000,
-        event: "marked".to_owned(),
+        event: HistoryEventKind::SendStarted,
         why: String::new(),
     });
     if words.contains("numbered") {
