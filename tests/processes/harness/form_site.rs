@@ -166,27 +166,21 @@ impl FormSite {
         let answer = |record: &Value, question: &str| {
             let mut answers = record["answers"].as_array().into_iter().flatten();
             let found = answers.find(|answer| answer["questionId"] == question);
-            found
-                .map(|answer| text(&answer["value"]))
-                .unwrap_or_default()
+            found.map_or_else(String::new, |answer| text(&answer["value"]))
         };
-        let seen = records.iter().map(|record| {
-            [
-                text(&record["status"]),
-                answer(record, "4"),
-                answer(record, "3"),
-            ]
-        });
-        seen.collect()
+        let columns = |record: &Value| {
+            let breed = answer(record, "4");
+            let head = answer(record, "3");
+            [text(&record["status"]), breed, head]
+        };
+        records.iter().map(columns).collect()
     }
 
     /// How many of the [`records`](Self::records) are submitted.
     pub fn submitted(&self) -> usize {
-        let records = self.records();
-        records
-            .iter()
-            .filter(|[status, ..]| status == "SUBMITTED")
-            .count()
+        let mut records = self.records();
+        records.retain(|[status, ..]| status == "SUBMITTED");
+        records.len()
     }
 
     #[track_caller]

@@ -35,8 +35,8 @@ use lexopt::ValueExt;
 
 use cli::Failure;
 use declarations::{Declarations, Open, is_closed};
-use pages::Problem;
-use remarks::remarks;
+use pages::{Page, Problem};
+use remarks::{remarks, remarks_on};
 use section::{
     DECLARATION, Section, date_signature, is_signed, name, next_load, question, sections,
 };
@@ -140,7 +140,7 @@ fn checked_id(id: &str) -> Result<&str, Problem> {
     ))
 }
 
-async fn list(State(app): App, RawQuery(asked): RawQuery) -> Reply {
+async fn list(State(app): App, RawQuery(asked): RawQuery) -> Page {
     let asked = query(asked);
     pages::list(&app, asked.get("number").unwrap_or_default().trim()).await
 }
@@ -178,7 +178,7 @@ async fn draft(app: &Declarations, id: &str) -> Result<Option<Open>, Problem> {
 }
 
 /// The task list of a draft, or the receipt.
-async fn overview(State(app): App, Path(id): Path<String>) -> Reply {
+async fn overview(State(app): App, Path(id): Path<String>) -> Page {
     if let Some(open) = draft(&app, &id).await? {
         return pages::tasks(&app, &id, &open).await;
     }
@@ -206,7 +206,8 @@ async fn show(
         return Ok(to(&id));
     };
     let section = find(&open.form, &name)?;
-    pages::section(&app, &id, &open, &section, &query(asked), None).await
+    let page = pages::section(&app, &id, &open, &section, &query(asked), None).await?;
+    Ok(page.into_response())
 }
 
 /// Stores the fields of a page and redirects to the page that its button leads to.
@@ -228,7 +229,8 @@ async fn save(State(app): App, Path((id, name)): Path<(String, String)>, body: S
         let is_lost = !lost.is_empty() && fields.get("remove").is_none();
         if is_stale && (is_lost || after.values != section.values) {
             let typed = Some((&after.values, &*lost));
-            return pages::section(&app, &id, &open, &section, &fields, typed).await;
+            let page = pages::section(&app, &id, &open, &section, &fields, typed).await?;
+            return Ok((StatusCode::CONFLICT, page).into_response());
         }
         // A stale page without a change is a second click: the first one has saved the fields and pressed the button.
         if !is_stale {
@@ -298,12 +300,11 @@ fn next(
         .map(name)
         .filter(|name| section.has(name))
         .collect();
-    let is_wrong = remarks(after).iter().any(|remark| {
-        let is_new = new.iter().any(|new| remark.place.ends_with(new));
-        remark.blocks && section.has(&remark.place) && !is_new
-    });
     let names = new.join(",");
-    if is_wrong {
+    if remarks_on(&section, after, &new)
+        .iter()
+        .any(|remark| remark.blocks)
+    {
         return Ok(format!("{id}/{page}?checked=1&new={names}{change}"));
     }
     if let Some(first) = new.first() {
@@ -322,7 +323,7 @@ fn next(
 
 async fn check(State(app): App, Path(id): Path<String>) -> Reply {
     match draft(&app, &id).await? {
-        Some(open) => pages::check(&app, &id, &open, false).await,
+        Some(open) => Ok(pages::check(&app, &id, &open, false).await?.into_response()),
         None => Ok(to(&id)),
     }
 }
@@ -336,9 +337,12 @@ async fn submit(State(app): App, Path(id): Path<String>, body: String) -> Reply 
         return Ok(to(&id));
     };
     let input = open.form.to_input();
-    let is_stale = fields.get("version") != Some(&section::version(&input));
-    if is_stale || remarks(&open.form).iter().any(|remark| remark.blocks) {
-        return pages::check(&app, &id, &open, is_stale).await;
+    if fields.get("version") != Some(&section::version(&input)) {
+        let page = pages::check(&app, &id, &open, true).await?;
+        return Ok((StatusCode::CONFLICT, page).into_response());
+    }
+    if remarks(&open.form).iter().any(|remark| remark.blocks) {
+        return Ok(to(&format!("{id}/check")));
     }
     app.submit(&id, input).await?;
     Ok(to(&id))

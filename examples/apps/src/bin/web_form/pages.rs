@@ -12,7 +12,7 @@ use minijinja::{Value, context};
 
 use super::cli::chain;
 use super::declarations::{Declarations, Open};
-use super::remarks::{Remark, remarks, words};
+use super::remarks::{Remark, remarks, remarks_on, words};
 use super::section::{Section, sections, version};
 use super::server::fields::Fields;
 use super::server::pages::{Pages, day};
@@ -58,17 +58,24 @@ impl<E: std::error::Error> From<E> for Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let Self(status, sentence) = self;
-        (status, page("message.html", context!(sentence))).into_response()
+        let page = page("message.html", context!(sentence));
+        (status, page.map_err(|Self(status, _)| status)).into_response()
     }
 }
 
-fn page(name: &str, values: Value) -> Result<Html<String>, StatusCode> {
+/// A page, unless its template is wrong.
+pub(crate) type Page = Result<Html<String>, Problem>;
+
+fn page(name: &str, values: Value) -> Page {
     let base = Value::from_safe_string(session::base());
-    PAGES.html(name, context! { base, token => session::token(), ..values })
+    let values = context! { base, token => session::token(), ..values };
+    let failed = "The page cannot be shown.";
+    let page = PAGES.html(name, values);
+    page.map_err(|status| Problem(status, failed.to_owned()))
 }
 
 /// Lists the drafts and the declarations of the outbox.
-pub(crate) async fn list(app: &Declarations, number: &str) -> Result<Response, Problem> {
+pub(crate) async fn list(app: &Declarations, number: &str) -> Page {
     let mut drafts = Vec::new();
     for draft in app.drafts().await?.iter().filter(|_| number.is_empty()) {
         let load = load(draft.form().input());
@@ -81,7 +88,7 @@ pub(crate) async fn list(app: &Declarations, number: &str) -> Result<Response, P
     }
     let is_full = declarations.len() == MOST_LISTED;
     let values = context! { drafts, declarations, is_full, number, new_id => random_id()? };
-    Ok(page("list.html", values).into_response())
+    page("list.html", values)
 }
 
 /// The columns of a list: head, PICs and day.
@@ -130,7 +137,7 @@ fn outcome(sent: &Declaration) -> Value {
 }
 
 /// The task list: the pages of a draft, and whether they are complete.
-pub(crate) async fn tasks(app: &Declarations, id: &str, open: &Open) -> Result<Response, Problem> {
+pub(crate) async fn tasks(app: &Declarations, id: &str, open: &Open) -> Page {
     let sent = app.sent(id).await?;
     let mut remarks = remarks(&open.form);
     remarks.retain(|remark| remark.blocks);
@@ -148,7 +155,7 @@ pub(crate) async fn tasks(app: &Declarations, id: &str, open: &Open) -> Result<R
         id, tasks => tasks.collect::<Vec<_>>(), saved => when(open.draft.saved_at()), outcome => sent.as_ref().map(outcome),
         ..load(open.draft.form().input())
     };
-    Ok(page("tasks.html", values).into_response())
+    page("tasks.html", values)
 }
 
 /// A page of the form. `asked` has what its address or its post says: whether the page was sent before, so that it shows errors; the
@@ -161,84 +168,49 @@ pub(crate) async fn section(
     section: &Section,
     asked: &Fields,
     typed: Option<(&BTreeMap<String, String>, &[String])>,
-) -> Result<Response, Problem> {
+) -> Page {
     let new = asked.get("new").unwrap_or_default().split(',');
     let new: Vec<&str> = new.filter(|name| !name.is_empty()).collect();
-    let mut remarks = remarks(&open.form);
-    remarks.retain(|remark| {
-        let is_new = new.iter().any(|new| remark.place.ends_with(new));
-        asked.get("checked").is_some() && section.has(&remark.place) && !is_new
-    });
+    let mut remarks = Vec::new();
+    if asked.get("checked").is_some() {
+        remarks = remarks_on(section, &open.form, &new);
+    }
     let mut by_place: BTreeMap<&str, Vec<&Remark>> = BTreeMap::new();
     for remark in &remarks {
         by_place.entry(&remark.place).or_default().push(remark);
     }
-    let mut values = section.values.clone();
-    // The stored values that differ from the posted ones.
-    let mut theirs = BTreeMap::new();
-    for (name, mine) in typed.iter().flat_map(|(values, _)| *values) {
-        let stored = values.get_mut(name).filter(|stored| *stored != mine);
-        if let Some(stored) = stored {
-            theirs.insert(name, std::mem::replace(stored, mine.clone()));
-        }
-    }
+    let (values, lost) = typed.unwrap_or((&section.values, &[]));
     let mut open_forms = open.bank.forms().to_vec();
     open_forms.retain(|form| form.closed_from().is_none());
-    let page = page(
+    page(
         "section.html",
         context! {
-            id, section, values, theirs, remarks, by_place, new, open_forms, lost => typed.map(|(_, lost)| lost),
+            id, section, values, lost, remarks, by_place, new, open_forms,
             is_stale => typed.is_some(), is_change => asked.get("change").is_some(), version => version(&section.values),
             saved => when(open.draft.saved_at()), properties => properties(app, slice::from_ref(section)).await,
         },
-    );
-    Ok((status(typed.is_some()), page).into_response())
-}
-
-/// The status of a page, which conflicts with what another page has stored if it is stale.
-fn status(is_stale: bool) -> StatusCode {
-    if is_stale {
-        StatusCode::CONFLICT
-    } else {
-        StatusCode::OK
-    }
+    )
 }
 
 /// All answers for a check before the submit. `is_stale`: they have changed since the user checked them.
-pub(crate) async fn check(
-    app: &Declarations,
-    id: &str,
-    open: &Open,
-    is_stale: bool,
-) -> Result<Response, Problem> {
+pub(crate) async fn check(app: &Declarations, id: &str, open: &Open, is_stale: bool) -> Page {
     let sections = sections(&open.form);
-    let mut blockers = Vec::new();
-    let mut advice = Vec::new();
-    for remark in remarks(&open.form) {
+    let remarks = remarks(&open.form).into_iter().map(|remark| {
         let section = sections.iter().find(|section| section.has(&remark.place));
-        let list = if remark.blocks {
-            &mut blockers
-        } else {
-            &mut advice
-        };
-        list.push(context! { section => section.map(|section| &section.name), ..Value::from_serialize(&remark) });
-    }
-    let page = page(
+        context! { section => section.map(|section| &section.name), ..Value::from_serialize(&remark) }
+    });
+    let remarks: Vec<Value> = remarks.collect();
+    page(
         "check.html",
         context! {
-            id, is_stale, blockers, advice, version => version(&open.form.to_input()), saved => when(open.draft.saved_at()),
+            id, is_stale, remarks, version => version(&open.form.to_input()), saved => when(open.draft.saved_at()),
             properties => properties(app, &sections).await, sections,
         },
-    );
-    Ok((status(is_stale), page).into_response())
+    )
 }
 
 /// The receipt: the record of the service, and the state of the outbox.
-pub(crate) async fn receipt(
-    app: &Declarations,
-    id: &str,
-    sent: &Declaration,
-) -> Result<Response, Problem> {
+pub(crate) async fn receipt(app: &Declarations, id: &str, sent: &Declaration) -> Page {
     let record = app.record(sent).await;
     let is_read = record.is_some();
     let input = match record {
@@ -250,7 +222,7 @@ pub(crate) async fn receipt(
         id, is_read, outcome => outcome(sent), new_id => random_id()?,
         properties => properties(app, &sections).await, sections, ..load(&input)
     };
-    Ok(page("receipt.html", values).into_response())
+    page("receipt.html", values)
 }
 
 /// Sentences from the register about the PICs in these sections.

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use envd_sdk::validate::{Blocker, Finding, Form, Item, QuestionRef, Rule, Sentences};
 use serde::Serialize;
 
-use super::section::{is_signed, name};
+use super::section::{Section, is_signed, name};
 
 /// The sentences of these pages: with the value in quotes, and days as Australians write them.
 pub(crate) static SENTENCES: LazyLock<Sentences> = LazyLock::new(|| {
@@ -94,6 +94,16 @@ pub(crate) fn remarks(form: &Form) -> Vec<Remark> {
         all.push(Remark::new(true, place, sentence));
     }
     all
+}
+
+/// The remarks on a page, without those on questions that its last answers led to.
+pub(crate) fn remarks_on(section: &Section, form: &Form, new: &[impl AsRef<str>]) -> Vec<Remark> {
+    let mut found = remarks(form);
+    found.retain(|remark| {
+        let is_new = new.iter().any(|new| remark.place.ends_with(new.as_ref()));
+        section.has(&remark.place) && !is_new
+    });
+    found
 }
 
 /// The words of the service for one of its findings, where this crate does not know the code.

@@ -112,7 +112,9 @@ impl Section {
         let mut values = BTreeMap::new();
         for field in &self.fields {
             let value = input.pointer(&format!("/{}", field.path.replace('.', "/")));
-            values.insert(field.name.clone(), value.map(shown).unwrap_or_default());
+            let text = value.map(shown).unwrap_or_default();
+            let is_day = field.kind == "movementDate";
+            values.insert(field.name.clone(), if is_day { day(&text) } else { text });
         }
         for item in self.questions() {
             for row in &item.rows {
@@ -168,10 +170,8 @@ impl Section {
         let mut input = open.form.save().into_input();
         // In one order: equal answers must be equal JSON, because the outbox compares the text.
         let place = |answer: &AnswerInput| {
-            (
-                answer.index.value().copied(),
-                answer.question_id.value().cloned(),
-            )
+            let row = answer.index.value().copied();
+            (row, answer.question_id.value().cloned())
         };
         let answers = input.answers().iter().cloned();
         let mut answers: BTreeMap<_, _> = answers.map(|answer| (place(&answer), answer)).collect();
@@ -227,7 +227,7 @@ impl Field {
                 .collect(),
             "forms" => FormType::KNOWN
                 .iter()
-                .map(|form| json!({"value": form, "name": form_name(form), "species": form.species()}))
+                .map(|form| json!({"value": form, "name": title(form), "species": form.species()}))
                 .collect(),
             _ => Vec::new(),
         };
@@ -242,22 +242,12 @@ impl Field {
     }
 }
 
-fn form_name(form: &FormType) -> &str {
-    match title(form) {
-        "" => form.as_str(),
-        title => title,
-    }
-}
-
 /// The JSON value of a field of the input; null for an empty text.
 fn typed(kind: &str, text: &str) -> Value {
     match kind {
-        "forms" => json!(
-            text.split(',')
-                .filter(|form| !form.is_empty())
-                .collect::<Vec<_>>()
-        ),
+        "forms" if text.is_empty() => json!([]),
         _ if text.is_empty() => Value::Null,
+        "forms" => json!(text.split(',').collect::<Vec<_>>()),
         "accept" => json!(text == "true"),
         "pic" => Pic::from_typed(text).map_or(json!(text), |pic| json!(pic)),
         "movementDate" => json!(ItemKind::Date.from_typed(text)),
@@ -266,10 +256,10 @@ fn typed(kind: &str, text: &str) -> Value {
     }
 }
 
-/// A field of an input as text; a day as Australians write it.
+/// A field of an input as text.
 fn shown(value: &Value) -> String {
     match value {
-        Value::String(text) => day(text),
+        Value::String(text) => text.clone(),
         Value::Bool(true) => "true".to_owned(),
         Value::Array(list) => list.iter().map(shown).collect::<Vec<_>>().join(","),
         _ => String::new(),
