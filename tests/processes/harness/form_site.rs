@@ -221,9 +221,11 @@ impl FormDraft<'_> {
 
     /// Posts a page that was read earlier: its hidden fields, and these fields.
     pub fn post_from(&self, shown: &FormPage, page: &str, fields: &str) -> FormPage {
-        let mut body = format!("token={}&{fields}", shown.value("token"));
+        let token = shown.value("token");
+        let mut body = format!("token={token}&{fields}");
         if shown.text.contains("name=\"version\"") {
-            body += &format!("&version={}", shown.value("version"));
+            let version = shown.value("version");
+            body = format!("{body}&version={version}");
         }
         self.site.post(&self.path(page), &body)
     }

@@ -21,7 +21,8 @@ async fn a_declaration_is_filled_in_page_by_page_checked_and_submitted() {
     let site = site().await;
     let draft = site.begin();
     // Nothing is wrong before a page was sent, and nothing can be submitted.
-    draft.page("movement").lacks("problem");
+    let movement = draft.page("movement").lacks("problem");
+    movement.has("such as 27/11/2026").has("Such as 05:15");
     draft
         .page("check")
         .has("Still to do")

@@ -154,16 +154,12 @@ async fn begin(State(app): App, body: String) -> Reply {
             format!("There are {MOST_DRAFTS} drafts already. Submit or delete some of them first.");
         return Err(Problem(StatusCode::CONFLICT, sentence));
     }
-    let input = match fields.get("like") {
-        Some(other) => {
-            let other = app.sent(checked_id(other)?).await?;
-            next_load(&other.and_then(|sent| sent.input).unwrap_or_default())
-        }
-        None => {
-            let nobody = PartyInput::default;
-            ConsignmentInput::new([FormType::Lpac1], nobody(), nobody())
-        }
-    };
+    let nobody = PartyInput::default;
+    let mut input = ConsignmentInput::new([FormType::Lpac1], nobody(), nobody());
+    if let Some(other) = fields.get("like") {
+        let other = app.sent(checked_id(other)?).await?;
+        input = next_load(&other.and_then(|sent| sent.input).unwrap_or(input));
+    }
     app.begin(id, &input).await?;
     Ok(to(id))
 }
@@ -356,7 +352,7 @@ async fn decide(State(app): App, Path(id): Path<String>, body: String) -> Reply 
     match fields.get("decision").unwrap_or_default() {
         "try again" => {}
         "change" if sent.state.is_final() => {}
-        "change" => app.reopen(&id, &sent).await?,
+        "change" => Box::pin(app.reopen(&id, &sent)).await?,
         decision => {
             let unknown = |_| Problem::request("There is no such answer.");
             app.decide(&sent, decision.parse().map_err(unknown)?)

@@ -229,7 +229,7 @@ pub(crate) async fn receipt(app: &Declarations, id: &str, sent: &Declaration) ->
 async fn properties(app: &Declarations, sections: &[Section]) -> BTreeMap<String, Value> {
     let mut found = BTreeMap::new();
     for (name, value) in sections.iter().flat_map(|section| &section.values) {
-        let is_pic = name.starts_with("f.") && name.ends_with(".pic");
+        let is_pic = name.starts_with("f.") && name.rsplit('.').next() == Some("pic");
         if let Some(pic) = Pic::from_typed(value).filter(|_| is_pic) {
             let (sentence, is_warning) = app.property(&pic).await;
             found.insert(name.clone(), context! { sentence, is_warning });

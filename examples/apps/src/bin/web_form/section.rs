@@ -113,7 +113,7 @@ impl Section {
         for field in &self.fields {
             let value = input.pointer(&format!("/{}", field.path.replace('.', "/")));
             let text = value.map(shown).unwrap_or_default();
-            let is_day = field.kind == "movementDate";
+            let is_day = field.kind == "date";
             values.insert(field.name.clone(), if is_day { day(&text) } else { text });
         }
         for item in self.questions() {
@@ -219,7 +219,11 @@ impl Field {
             None => (path, false),
         };
         let parts: Vec<&str> = path.split('.').collect();
-        let kind = parts.last().copied().unwrap_or_default();
+        let kind = match parts.last().copied().unwrap_or_default() {
+            "movementDate" => "date",
+            "movementTime" => "time",
+            last => last,
+        };
         let choices = match kind {
             "state" => Jurisdiction::KNOWN
                 .iter()
@@ -250,8 +254,8 @@ fn typed(kind: &str, text: &str) -> Value {
         "forms" => json!(text.split(',').collect::<Vec<_>>()),
         "accept" => json!(text == "true"),
         "pic" => Pic::from_typed(text).map_or(json!(text), |pic| json!(pic)),
-        "movementDate" => json!(ItemKind::Date.from_typed(text)),
-        "movementTime" => json!(ItemKind::Time.from_typed(text)),
+        "date" => json!(ItemKind::Date.from_typed(text)),
+        "time" => json!(ItemKind::Time.from_typed(text)),
         _ => json!(text),
     }
 }
