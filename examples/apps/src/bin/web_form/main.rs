@@ -176,10 +176,10 @@ async fn draft(app: &Declarations, id: &str) -> Result<Option<Open>, Problem> {
 /// The task list of a draft, or the receipt.
 async fn overview(State(app): App, Path(id): Path<String>) -> Page {
     if let Some(open) = draft(&app, &id).await? {
-        return pages::tasks(&app, &id, &open).await;
+        return pages::tasks(&app, &open).await;
     }
     match app.sent(&id).await? {
-        Some(sent) => pages::receipt(&app, &id, &sent).await,
+        Some(sent) => pages::receipt(&app, &sent).await,
         None => Err(Problem(
             StatusCode::NOT_FOUND,
             "There is no such declaration. It may have been deleted.".to_owned(),
@@ -202,7 +202,7 @@ async fn show(
         return Ok(to(&id));
     };
     let section = find(&open.form, &name)?;
-    let page = pages::section(&app, &id, &open, &section, &query(asked), None).await?;
+    let page = pages::section(&app, &open, &section, &query(asked), None).await?;
     Ok(page.into_response())
 }
 
@@ -225,7 +225,7 @@ async fn save(State(app): App, Path((id, name)): Path<(String, String)>, body: S
         let is_lost = !lost.is_empty() && fields.get("remove").is_none();
         if is_stale && (is_lost || after.values != section.values) {
             let typed = Some((&after.values, &*lost));
-            let page = pages::section(&app, &id, &open, &section, &fields, typed).await?;
+            let page = pages::section(&app, &open, &section, &fields, typed).await?;
             return Ok((StatusCode::CONFLICT, page).into_response());
         }
         // A stale page without a change is a second click: the first one has saved the fields and pressed the button.
@@ -319,7 +319,7 @@ fn next(
 
 async fn check(State(app): App, Path(id): Path<String>) -> Reply {
     match draft(&app, &id).await? {
-        Some(open) => Ok(pages::check(&app, &id, &open, false).await?.into_response()),
+        Some(open) => Ok(pages::check(&app, &open, false).await?.into_response()),
         None => Ok(to(&id)),
     }
 }
@@ -334,7 +334,7 @@ async fn submit(State(app): App, Path(id): Path<String>, body: String) -> Reply 
     };
     let input = open.form.to_input();
     if fields.get("version") != Some(&section::version(&input)) {
-        let page = pages::check(&app, &id, &open, true).await?;
+        let page = pages::check(&app, &open, true).await?;
         return Ok((StatusCode::CONFLICT, page).into_response());
     }
     if remarks(&open.form).iter().any(|remark| remark.blocks) {

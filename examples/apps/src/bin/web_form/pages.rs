@@ -137,7 +137,8 @@ fn outcome(sent: &Declaration) -> Value {
 }
 
 /// The task list: the pages of a draft, and whether they are complete.
-pub(crate) async fn tasks(app: &Declarations, id: &str, open: &Open) -> Page {
+pub(crate) async fn tasks(app: &Declarations, open: &Open) -> Page {
+    let id = open.draft.name();
     let sent = app.sent(id).await?;
     let mut remarks = remarks(&open.form);
     remarks.retain(|remark| remark.blocks);
@@ -163,7 +164,6 @@ pub(crate) async fn tasks(app: &Declarations, id: &str, open: &Open) -> Page {
 /// posted values by field, and the posted values whose field is gone.
 pub(crate) async fn section(
     app: &Declarations,
-    id: &str,
     open: &Open,
     section: &Section,
     asked: &Fields,
@@ -185,7 +185,7 @@ pub(crate) async fn section(
     page(
         "section.html",
         context! {
-            id, section, values, lost, remarks, by_place, new, open_forms,
+            id => open.draft.name(), section, values, lost, remarks, by_place, new, open_forms,
             is_stale => typed.is_some(), is_change => asked.get("change").is_some(), version => version(&section.values),
             saved => when(open.draft.saved_at()), properties => properties(app, slice::from_ref(section)).await,
         },
@@ -193,7 +193,7 @@ pub(crate) async fn section(
 }
 
 /// All answers for a check before the submit. `is_stale`: they have changed since the user checked them.
-pub(crate) async fn check(app: &Declarations, id: &str, open: &Open, is_stale: bool) -> Page {
+pub(crate) async fn check(app: &Declarations, open: &Open, is_stale: bool) -> Page {
     let sections = sections(&open.form);
     let remarks = remarks(&open.form).into_iter().map(|remark| {
         let section = sections.iter().find(|section| section.has(&remark.place));
@@ -203,14 +203,14 @@ pub(crate) async fn check(app: &Declarations, id: &str, open: &Open, is_stale: b
     page(
         "check.html",
         context! {
-            id, is_stale, remarks, version => version(&open.form.to_input()), saved => when(open.draft.saved_at()),
+            id => open.draft.name(), is_stale, remarks, version => version(&open.form.to_input()), saved => when(open.draft.saved_at()),
             properties => properties(app, &sections).await, sections,
         },
     )
 }
 
 /// The receipt: the record of the service, and the state of the outbox.
-pub(crate) async fn receipt(app: &Declarations, id: &str, sent: &Declaration) -> Page {
+pub(crate) async fn receipt(app: &Declarations, sent: &Declaration) -> Page {
     let record = app.record(sent).await;
     let is_read = record.is_some();
     let input = match record {
@@ -219,7 +219,7 @@ pub(crate) async fn receipt(app: &Declarations, id: &str, sent: &Declaration) ->
     };
     let sections = sections(&app.form(&input).await?);
     let values = context! {
-        id, is_read, outcome => outcome(sent), new_id => random_id()?,
+        id => sent.key, is_read, outcome => outcome(sent), new_id => random_id()?,
         properties => properties(app, &sections).await, sections, ..load(&input)
     };
     page("receipt.html", values)
