@@ -22,7 +22,7 @@ async fn a_declaration_is_filled_in_page_by_page_checked_and_submitted() {
     let draft = site.begin();
     // Nothing is wrong before a page was sent, and nothing can be submitted.
     let movement = draft.page("movement").lacks("problem");
-    movement.has("such as 27/11/2026").has("Such as 05:15");
+    movement.has("Day, month and year").has("Such as 05:15");
     draft
         .page("check")
         .has("Still to do")
@@ -257,10 +257,10 @@ async fn killed_at(number: usize) -> bool {
     // The page waits for the service as long as its patience lasts.
     draft.post_from(&check, "submit", "").with(303);
     let was_held = site.proxy.statements() == before + number;
-    let port = site.kill();
+    site.kill();
     site.cut_line().await;
     site.proxy.set(Mode::Pass);
-    site.start_again(port);
+    site.start_again(0);
     // The user comes back to the page, and presses the button once more.
     draft.post_from(&check, "submit", "").with(303);
     until_submitted(&draft).await;

@@ -298,7 +298,8 @@ async fn a_kill_at_each_step_loses_nothing() {
         Screen::sign,
     ] {
         fill_in(&screen, &draft);
-        site.restart();
+        let port = site.kill();
+        site.start_again(port);
         screen.reload();
     }
     // The application is down when the page is sent. A reload sends the page again.
