@@ -72,9 +72,9 @@ test_binaries() {
         | sed -n 's/.*"executable":"\([^"]*\/deps\/[^"]*\)".*/\1/p'
 }
 
-# without_pure_rooms BINARY: the arguments to skip the unit tests of rooms that read neither clock nor files nor settings. Other dates
+# without_pure_modules BINARY: the arguments to skip the unit tests of rooms that read neither clock nor files nor settings. Other dates
 # and users do not affect them.
-without_pure_rooms() {
+without_pure_modules() {
     if [[ $(basename "$1") == envd_sdk-* ]]; then printf -- '--skip\n%s::\n' model validate graphql register; fi
 }
 

@@ -16,7 +16,7 @@ use envd_sdk::model::{
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::register::{Lookup, PropertySearch};
 use envd_sdk::validate::{Context, Item, ItemKind, Questionnaire, Report};
-use envd_sdk::{Account, Client, Outcome};
+use envd_sdk::{AccountClient, Client, Outcome};
 
 use cli::{Failure, printable, say};
 use settings::Settings;
@@ -172,7 +172,7 @@ async fn check(
 
 /// Saves the draft with its mistake, then corrected, and submits it. Returns its number.
 async fn save_and_submit(
-    account: &Account,
+    account: &AccountClient,
     mut draft: ConsignmentInput,
 ) -> Result<ConsignmentNumber, Failure> {
     let refused = account.save_consignment(draft.clone()).await;
@@ -207,7 +207,7 @@ async fn save_and_submit(
 }
 
 /// Lists the consignments changed since a day, page by page.
-async fn list(account: &Account) -> Result<(), Failure> {
+async fn list(account: &AccountClient) -> Result<(), Failure> {
     let new_year = Day::parse("2026-01-01")?;
     let filter = ConsignmentFilter::default().from_day(new_year, Jurisdiction::Qld);
     let mut pages = account.consignments(&filter.page_size(5));

@@ -80,15 +80,15 @@
 //! | encrypt stored tokens | [`auth::sealed`](auth/sealed/index.html) (feature `sealed`) |
 //! | share tokens between many hosts | the crate [`envd-postgres`](crate#companions) |
 //! | show support who is logged in and what failed | [`TokenManager::inspect`](auth::TokenManager::inspect) |
-//! | choose the account to use | [`Client::choose_account`], [`AccountChoice`](ops::AccountChoice), [`Account`] |
+//! | choose the account to use | [`Client::choose_account`], [`AccountChoice`](ops::AccountChoice), [`AccountClient`] |
 //!
 //! ## Consignments
 //!
 //! | task | see |
 //! | --- | --- |
-//! | save, submit, copy, delete consignments | [`Account::save_consignment`] and the other methods of [`Account`] |
+//! | save, submit, copy, delete consignments | [`AccountClient::save_consignment`] and the other methods of [`AccountClient`] |
 //! | store records elsewhere without losing a field, save a signed text byte for byte | [`guide::calls`](guide::calls#records-as-received), [`AsReceived`], [`ConsignmentText`](model::ConsignmentText) |
-//! | list consignments and templates, resume a list | [`Account::consignments`], [`Pager`], [`Position`](model::Position) |
+//! | list consignments and templates, resume a list | [`AccountClient::consignments`], [`Pager`], [`Position`](model::Position) |
 //! | read comments, questions, user details, eDECs | [`ops`] |
 //! | look up the types of records and inputs | [`model`]: [`Consignment`](model::Consignment), [`ConsignmentInput`](model::ConsignmentInput) |
 //! | check a declaration offline, and show what is wrong | [`guide::findings`], [`validate`](mod@validate): [`Questionnaire`](validate::Questionnaire), [`Report`](validate::Report) |
@@ -219,7 +219,7 @@ mod with_time;
 #[doc(alias("base url", "endpoint"))]
 pub use crate::client::ClientBuilder;
 #[cfg(feature = "client")]
-pub use crate::client::{Account, Client};
+pub use crate::client::{AccountClient, Client};
 #[cfg(feature = "client")]
 #[doc(alias = "exception")]
 pub use crate::error::Error;

@@ -14,7 +14,7 @@ cargo doc --quiet --locked --no-deps -p envd-sdk --no-default-features
 rm -rf "$CARGO_TARGET_DIR/doc"
 read -ra packages <<<"$libraries"
 for linking in envd_sync envd_postgres ''; do
-    cargo doc --quiet --locked --no-deps "${packages[@]}" --features "$of_docs_rs,sqlite,laws"
+    cargo doc --quiet --locked --no-deps "${packages[@]}" --features "$of_docs_rs,sqlite,invariants"
     [[ -z $linking ]] || rm -r "$CARGO_TARGET_DIR/doc/$linking"
 done
 

@@ -9,10 +9,10 @@ for date in '2025-02-10 12:00:00' '2028-02-29 23:58:00'; do
     printf -- '-- %s\n' "$date"
     for binary in $binaries; do
         # The decisions of the outbox read no clock.
-        [[ $(basename "$binary") != one_row-* ]] || continue
+        [[ $(basename "$binary") != outbox_model-* ]] || continue
         # The tests of replica and outbox use their own clocks, so one date is enough to find a test that does not.
         [[ $date == 2028* || $(basename "$binary") != envd_sync-* ]] || continue
-        mapfile -t left_out < <(without_pure_rooms "$binary")
+        mapfile -t left_out < <(without_pure_modules "$binary")
         ENVD_SDK_TEST_SCHEDULES=10 faketime -f "@$date" "$binary" --quiet "${left_out[@]}"
     done
 done

@@ -189,7 +189,7 @@ impl Credentials<'_> {
 /// #         Ok(vec![u8::try_from(message.len() % 256).unwrap(); 64])
 /// #     }
 /// # }
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// use std::error::Error;
 ///
 /// use envd_sdk::auth::{AssertionSigner, BoxFuture};

@@ -154,7 +154,7 @@ impl TokenManager {
     /// use envd_sdk::Clock;
     /// # use envd_sdk::auth::TokenManager;
     /// # use envd_sdk::fake::Fake;
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// let clock = Clock::manual(std::time::SystemTime::now());
     /// let fake = Fake::builder().clock(clock.clone()).start().await?;
     /// let manager = TokenManager::builder(fake.provider().build()?).build()?;

@@ -68,7 +68,7 @@ impl ProviderBuilder {
     /// ```
     /// # use envd_sdk::auth::TokenManager;
     /// # use envd_sdk::fake::Fake;
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # let fake = Fake::start().await;
     /// # let settings = fake.provider();
     /// #[derive(serde::Deserialize)]

@@ -66,10 +66,10 @@
 //! # use envd_sdk::fake::Fake;
 //! use std::time::Duration;
 //!
-//! # equipment::example(async {
+//! # test_support::example(async {
 //! # let fake = Fake::start().await;
 //! # let provider = fake.provider().build()?;
-//! # let folder = equipment::TestFolder::new();
+//! # let folder = test_support::TestFolder::new();
 //! # let file = folder.path().join("tokens.json");
 //! let manager = TokenManager::builder(provider)
 //!     .store(FileStore::new(&file))
@@ -105,7 +105,7 @@
 //! use envd_sdk::auth::TokenManager;
 //! # use envd_sdk::{Clock, fake::Fake};
 //!
-//! # equipment::example(async {
+//! # test_support::example(async {
 //! # let clock = Clock::manual(std::time::SystemTime::now());
 //! # let fake = Fake::builder().clock(clock.clone()).start().await?;
 //! # // Has `device_authorization_url`.
@@ -137,7 +137,7 @@
 //! use std::sync::Arc;
 //! # use envd_sdk::fake::Fake;
 //!
-//! # equipment::example(async {
+//! # test_support::example(async {
 //! # let fake = Fake::start().await;
 //! # let provider = fake.provider().client_secret("s3cr3t").build()?;
 //! // For all hosts: `PostgresStore` of the crate `envd-postgres`, or your own store.
@@ -184,7 +184,7 @@
 //! use std::sync::Arc;
 //! # use envd_sdk::fake::Fake;
 //!
-//! # equipment::example(async {
+//! # test_support::example(async {
 //! # let fake = Fake::start().await;
 //! // `PostgresStore`: shared with the web application in which the user logged in.
 //! let store = Arc::new(MemoryStore::new());

@@ -72,7 +72,7 @@ impl LoginRequest {
         /// ```
         /// # use envd_sdk::auth::TokenManager;
         /// # use envd_sdk::fake::{Fake, User};
-        /// # equipment::example(async {
+        /// # test_support::example(async {
         /// # let fake = Fake::start().await;
         /// # let manager = TokenManager::builder(fake.provider().build()?).build()?;
         /// let login = manager.provider().authorization().expected_subject("auth0|sam").start()?;

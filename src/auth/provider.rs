@@ -91,7 +91,7 @@ impl Provider {
     /// use envd_sdk::auth::Provider;
     /// # use envd_sdk::fake::Fake;
     ///
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # let fake = Fake::start().await;
     /// # let issuer = fake.issuer();
     /// # let client_id = fake.client_id();

@@ -14,7 +14,7 @@ use crate::secret::Secret;
 ///
 /// ```
 /// # use envd_sdk::fake::Fake;
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// # let fake = Fake::start().await;
 /// # let manager = envd_sdk::auth::TokenManager::builder(fake.provider().build()?).build()?;
 /// # let login = manager.provider().authorization().start()?;

@@ -106,7 +106,7 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// A function that returns a token is a source. It is called for each request, and again if the server refuses the token:
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// use envd_sdk::auth::AccessToken;
 /// use envd_sdk::{Client, Error};
 ///

@@ -54,7 +54,7 @@ impl ClientBuilder {
         /// replaced. The value appears neither in `Debug` nor in traces.
         ///
         /// ```
-        /// # equipment::example(async {
+        /// # test_support::example(async {
         /// # let fake = envd_sdk::fake::Fake::start().await;
         /// let client = fake.client().header("x-gateway-key", "s3cr3t").build()?;
         /// let headers = client.questions().dry_run()?.headers;
@@ -91,7 +91,7 @@ impl ClientBuilder {
         /// instead.
         ///
         /// ```
-        /// # equipment::example(async {
+        /// # test_support::example(async {
         /// let fake = envd_sdk::fake::Fake::start().await;
         /// let client = fake
         ///     .client()

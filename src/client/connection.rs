@@ -20,7 +20,7 @@ const LOOK_AHEAD: usize = 2;
 
 impl Client {
     /// Reads a list with your own document page by page, with the same checks, look-ahead and resuming as
-    /// [`Account::consignments`](crate::Account::consignments).
+    /// [`AccountClient::consignments`](crate::AccountClient::consignments).
     ///
     /// `variables` builds the variables for the page after a cursor. `connection` takes the page out of the data, or returns `None`
     /// if the reply has no list. Select `pageInfo` before the records: the next request is sent as soon as it arrives.

@@ -1,6 +1,6 @@
 //! The client of the declaration interface.
 //!
-//! A [`Client`] has the endpoint, the documents and the sender. A [`ClientBuilder`] has its settings. An [`Account`] is a client
+//! A [`Client`] has the endpoint, the documents and the sender. A [`ClientBuilder`] has its settings. An [`AccountClient`] is a client
 //! with the id of an account. A [`Connection`] is a page of a list with cursors.
 //!
 //! Every operation takes one path: its document and variables are encoded, the [`Call`] is sent, [`GraphqlOperation`] reads the
@@ -34,7 +34,7 @@ use crate::transport::{Clock, Request, is_loopback, is_private, parse_endpoint};
 /// A client of the consignment declaration interface. It is cheap to clone; clones share connections and tokens.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// let fake = envd_sdk::fake::Fake::start().await;
 /// let client = fake.client().build()?;
 /// let user = client.user_details().await?.value;
@@ -69,7 +69,7 @@ impl Client {
     /// received it ([`paused_for`](Self::paused_for)).
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sdk::auth::StaticToken;
     /// use envd_sdk::{Client, Error};
     ///
@@ -93,8 +93,8 @@ impl Client {
     }
 
     /// The operations of an account (spec 4.1).
-    pub fn account(&self, id: impl Into<AccountId>) -> Account {
-        Account {
+    pub fn account(&self, id: impl Into<AccountId>) -> AccountClient {
+        AccountClient {
             client: self.clone(),
             id: id.into(),
         }
@@ -131,7 +131,7 @@ impl Client {
     /// Runs your own document, with your own types for variables and data.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let client = fake.client().build()?;
     /// let document = "query Count($account: String!) {
@@ -244,7 +244,7 @@ impl Client {
     /// If code waits and measures by its client's clock, a test can control all of its time:
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use std::time::{Duration, UNIX_EPOCH};
     /// use envd_sdk::{Client, Clock};
     ///
@@ -293,7 +293,7 @@ impl Client {
     /// starts with the same knowledge.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// // A service without the first names of commenters.
     /// let name = "  firstName: String\n";
     /// let renamed = "  givenName: String\n";
@@ -346,7 +346,7 @@ debug_shows!(Client);
 /// Its methods are the operations of an account (spec 4.1); [`Client::choose_account`] finds the account of a user.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let client = fake.client().build()?;
 /// use envd_sdk::ops::{AccountChoice, ConsignmentFilter};
@@ -359,12 +359,12 @@ debug_shows!(Client);
 /// # Ok(()) });
 /// ```
 #[derive(Clone, Debug)]
-pub struct Account {
+pub struct AccountClient {
     client: Client,
     id: AccountId,
 }
 
-impl Account {
+impl AccountClient {
     /// The id that operations send as `envdAccountId`.
     pub fn id(&self) -> &AccountId {
         &self.id
@@ -381,8 +381,8 @@ impl Account {
     }
 }
 
-impl From<&Account> for AccountId {
-    fn from(account: &Account) -> Self {
+impl From<&AccountClient> for AccountId {
+    fn from(account: &AccountClient) -> Self {
         account.id.clone()
     }
 }

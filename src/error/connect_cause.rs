@@ -8,11 +8,11 @@ use super::Error;
 /// Why no connection could be made, for programs that show the user what to do about it. See [`Error::connect_cause`].
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// use envd_sdk::auth::StaticToken;
 /// use envd_sdk::{Client, ConnectCause, RetryPolicy};
 ///
-/// # let address = equipment::refusing_address();
+/// # let address = test_support::refusing_address();
 /// let client = Client::builder(format!("http://{address}/graphql"))
 ///     .token_source(StaticToken::new("token")?)
 ///     .retry(RetryPolicy::none())

@@ -9,7 +9,7 @@ use crate::model::Condition;
 /// The kind does not say whether a change was carried out. Check [`Error::may_have_applied`] first.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// use envd_sdk::ErrorKind;
 ///
 /// let fake = envd_sdk::fake::Fake::start().await;
@@ -157,7 +157,7 @@ impl Error {
     /// a truncated reply, a web page or an empty body. [`is_retryable`](Self::is_retryable) is then false.
     ///
     /// Check the server's records before you send the change again: a declaration sent twice becomes two declarations. For a
-    /// new consignment, use [`Account::candidates`](crate::Account::candidates).
+    /// new consignment, use [`AccountClient::candidates`](crate::AccountClient::candidates).
     #[doc(alias("idempotency", "lost reply", "sent twice"))]
     pub fn may_have_applied(&self) -> bool {
         self.0.may_have_applied
@@ -196,8 +196,8 @@ impl Error {
 
 #[cfg(test)]
 mod tests {
-    use equipment::script::rows;
     use serde_json::json;
+    use test_support::script::rows;
 
     use super::*;
     use crate::error::ReplyParts;

@@ -48,7 +48,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// The error of a client call. Cheap to clone. For what to do about each kind, see [`guide::errors`](crate::guide::errors).
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// use envd_sdk::fake::{Fake, Fault};
 ///
 /// let fake = Fake::start().await;

@@ -8,7 +8,7 @@ use super::ErrorKind;
 /// service's records, whatever the reaction is. [`guide::errors`](crate::guide::errors#kinds) lists the kinds of each reaction.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// use envd_sdk::Reaction;
 ///
 /// let fake = envd_sdk::fake::Fake::start().await;

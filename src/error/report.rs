@@ -18,7 +18,7 @@ impl Error {
     /// are escaped, and long texts are truncated.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
     ///
     /// let fake = envd_sdk::fake::Fake::start().await;

@@ -19,7 +19,7 @@ impl Error {
     /// Servers echo what they receive and may send any characters, so `Display` and `Debug` do not show the message.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sdk::register::{PropertySearch, Register};
     ///
     /// let fake = envd_sdk::fake::Fake::start().await;
@@ -143,7 +143,7 @@ fn character(entity: &str) -> Option<char> {
 
 #[cfg(test)]
 mod tests {
-    use equipment::script::rows;
+    use test_support::script::rows;
 
     use super::*;
     use crate::error::ReplyParts;

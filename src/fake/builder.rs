@@ -9,8 +9,8 @@ use url::Url;
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer};
 
+use super::controls::Assumptions;
 use super::instant::epoch_seconds;
-use super::levers::Assumptions;
 use super::logins::NO_SUCH_USER;
 use super::provider::{ClientCheck, FakeProvider, Lifetimes};
 use super::records::Records;
@@ -29,7 +29,7 @@ use crate::transport::Clock;
 /// Settings of a [`Fake`].
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// use std::time::Duration;
 /// use envd_sdk::fake::{Fake, User};
 ///
@@ -93,7 +93,7 @@ impl FakeBuilder {
         /// request (RFC 6749 section 2.3.1). By default, no secret is required and any secret is accepted.
         ///
         /// ```
-        /// # equipment::example(async {
+        /// # test_support::example(async {
         /// use envd_sdk::fake::Fake;
         ///
         /// let fake = Fake::builder().client_secret("s3cr3t").start().await?;
@@ -113,7 +113,7 @@ impl FakeBuilder {
         pub fn scripted_only() |it| it.scripted_only = true;
 
         /// Sets the behaviour that the specification leaves open; see [`Assumptions`] for the default.
-        /// [`Levers::assume`](super::levers::Levers::assume) changes it later.
+        /// [`Controls::assume`](super::controls::Controls::assume) changes it later.
         pub fn assume(assumptions: Assumptions) |it| it.assumptions = assumptions;
 
         /// Grants or withdraws an accreditation by its wire name (spec 2.8), such as `hRG`, for all users.
@@ -144,7 +144,7 @@ impl FakeBuilder {
     /// fits the [`schema`](Self::schema), which may have the old or the new name of a renamed field.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sdk::fake::Fake;
     /// use envd_sdk::model::Role;
     /// use envd_sdk::profile::{ServiceProfile, Sourced};

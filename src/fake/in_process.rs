@@ -26,7 +26,7 @@ use crate::transport::{HttpOptions, InProcessHandler, Reply};
 /// has no behaviour of its own.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// use envd_sdk::auth::StaticToken;
 /// use envd_sdk::fake::{InProcess, InProcessReply, NoReply};
 /// use envd_sdk::{Client, HttpOptions};
@@ -86,7 +86,7 @@ impl HttpOptions {
     /// For a [provider](crate::auth::ProviderBuilder::http), these are all token requests, including those of a token manager:
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sdk::HttpOptions;
     /// use envd_sdk::auth::{Provider, TokenManager};
     /// use envd_sdk::fake::{InProcess, InProcessReply};

@@ -20,7 +20,7 @@ impl Fake {
     /// The client stays logged in when the clock is advanced. It does not keep the fake running:
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sdk::fake::Fake;
     ///
     /// let fake = Fake::start().await;
@@ -48,7 +48,7 @@ impl Fake {
     /// [`access_token`](Self::access_token) and [`account_id`](Self::account_id) then refer to this user.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sdk::fake::{Fake, User, UserRecord, World};
     ///
     /// let world = World::empty()
@@ -94,7 +94,7 @@ impl Fake {
     /// Returns a token manager with an in-memory store, in which the user has just logged in.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sdk::fake::Fake;
     ///
     /// let fake = Fake::start().await;

@@ -19,7 +19,7 @@
 //! | change records as if on the service's website | [`Fake::edit`], [`WebsiteEdit`] |
 //! | inspect the requests | [`Fake::requests`], [`Fake::request_count`], [`Received`] |
 //! | control the time | [`Fake::clock`], [`Clock`] |
-//! | test other interpretations of the specification, or trouble at the service | [`levers`] |
+//! | test other interpretations of the specification, or trouble at the service | [`controls`] |
 //! | answer requests with a function of the test, without a socket | [`InProcess`], [`HttpOptions::in_process`](crate::HttpOptions::in_process) |
 //! | check your own token store | [`check_token_store`] |
 //!
@@ -41,7 +41,7 @@
 //! # Assumptions
 //!
 //! Where the specification leaves a behaviour open, the fake behaves as follows. Items marked with * can be configured
-//! ([`levers::Assumptions`]), and a service profile takes precedence ([`FakeBuilder::profile`]):
+//! ([`controls::Assumptions`]), and a service profile takes precedence ([`FakeBuilder::profile`]):
 //!
 //! * An account of another user: "Access denied" and HTTP 403, as for a missing accreditation. The same for creating, saving or
 //!   copying without the role Producer and an account of the type LPA.
@@ -74,10 +74,10 @@
 //! * Messages of field rules follow the wording of the two that the specification shows.
 
 mod builder;
+pub mod controls;
 mod graphql;
 mod in_process;
 mod instant;
-pub mod levers;
 mod logins;
 mod problem;
 mod provider;
@@ -127,7 +127,7 @@ const REDIRECT_URI: &str = "http://127.0.0.1:8400/callback";
 /// already panicking.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// use envd_sdk::fake::Fake;
 ///
 /// let fake = Fake::start().await;
@@ -254,7 +254,7 @@ impl Fake {
     /// Records, tokens, scripts and the port are kept.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sdk::RetryPolicy;
     /// use envd_sdk::fake::Fake;
     ///

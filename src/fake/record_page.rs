@@ -7,8 +7,8 @@ use base64::engine::general_purpose::STANDARD;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
+use super::controls::{Assumptions, Deleted};
 use super::instant;
-use super::levers::{Assumptions, Deleted};
 use super::problem::ErrorItem;
 use super::records::has_form;
 use crate::profile::{ComparedDate, ListOrder};

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Map, Value, json};
 
-use super::levers::{Assumptions, Deleted};
+use super::controls::{Assumptions, Deleted};
 use super::problem::ErrorItem;
 use super::record_page::{self, ListFilter, Listed};
 use super::reply::FakeReply;

@@ -1,4 +1,4 @@
-//! The laws of [`TokenStore`].
+//! The requirements of [`TokenStore`].
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -13,19 +13,19 @@ use tokio::task::{JoinSet, yield_now};
 
 use crate::auth::{Record, StoreErrorKind, StoreGuard, TokenStore, Version};
 
-/// Longer than any law takes with a store over a slow network.
+/// Longer than any requirement takes with a store over a slow network.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Checks the laws of [`TokenStore`] for your own store, one by one. Call it from a test inside a tokio runtime.
+/// Checks the requirements of [`TokenStore`] for your own store, one by one. Call it from a test inside a tokio runtime.
 ///
-/// The token manager relies on each law: if one is broken, two processes may use the same refresh token, or a user may get no
+/// The token manager relies on each requirement: if one is broken, two processes may use the same refresh token, or a user may get no
 /// tokens or those of another user.
 ///
 /// ```
 /// use envd_sdk::auth::MemoryStore;
 /// use envd_sdk::fake::check_token_store;
 ///
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// let store = MemoryStore::new();
 /// check_token_store(move || store.clone()).await;
 /// # Ok(()) });
@@ -36,7 +36,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// in one process cannot detect locks that outlive a killed process, or locks that end while their holder lives: a store with
 /// such locks leaves [`lock_survives_faults`](TokenStore::lock_survives_faults) at `false`.
 ///
-/// | law | requirement |
+/// | requirement | requirement |
 /// | --- | --- |
 /// | `AbsentIsNone` | an account without a record reads as `None`, and removing it changes nothing |
 /// | `ReadsWhatWasWritten` | a record is read back unchanged, with the version that the write returned |
@@ -57,25 +57,25 @@ const LIMIT: Duration = Duration::from_secs(60);
 ///
 /// # Panics
 ///
-/// With one line per broken law, and the observation.
+/// With one line per broken requirement, and the observation.
 ///
 /// [`StoreError::lock_timeout`]: crate::auth::StoreError::lock_timeout
 pub async fn check_token_store<S: TokenStore>(open: impl Fn() -> S + Send + Sync + 'static) {
-    let broken = broken_laws(open).await;
+    let broken = broken_requirements(open).await;
     let lines = broken
         .iter()
-        .map(|(law, observed)| format!("\n{law}: {observed}"));
+        .map(|(requirement, observed)| format!("\n{requirement}: {observed}"));
     let lines: String = lines.collect();
-    assert!(broken.is_empty(), "the store breaks laws{lines}");
+    assert!(broken.is_empty(), "the store breaks requirements{lines}");
 }
 
-/// The broken laws with their observations, on a store that `open` reopens each time.
-pub(super) async fn broken_laws<S: TokenStore>(
+/// The broken requirements with their observations, on a store that `open` reopens each time.
+pub(super) async fn broken_requirements<S: TokenStore>(
     open: impl Fn() -> S + Send + Sync + 'static,
 ) -> Vec<(&'static str, String)> {
     let open: Arc<dyn Fn() -> S + Send + Sync> = Arc::new(open);
     let mut broken = Vec::new();
-    for (law, check) in CheckedTokenStore::LAWS {
+    for (requirement, check) in CheckedTokenStore::LAWS {
         let store = CheckedTokenStore::new(open.clone());
         let checked = async {
             check(&store).await?;
@@ -83,7 +83,11 @@ pub(super) async fn broken_laws<S: TokenStore>(
         };
         let checked = tokio::time::timeout(LIMIT, checked).await;
         let checked = checked.unwrap_or_else(|_| Err("it takes more than a minute".into()));
-        broken.extend(checked.err().map(|observed| (law, observed.to_string())));
+        broken.extend(
+            checked
+                .err()
+                .map(|observed| (requirement, observed.to_string())),
+        );
     }
     broken
 }
@@ -91,7 +95,7 @@ pub(super) async fn broken_laws<S: TokenStore>(
 const WRITERS: u64 = 8;
 const LOCK_WAIT: Duration = Duration::from_secs(30);
 
-/// The error describes the observation that broke a law.
+/// The error describes the observation that broke a requirement.
 type Observation<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 
 fn ensure(holds: bool, observed: &str) -> Observation {
@@ -128,13 +132,13 @@ async fn try_lock<S: TokenStore>(store: &S, key: &str) -> Observation<Option<Sto
     }
 }
 
-/// Checks one law.
-type TokenLaw<S> =
+/// Checks one requirement.
+type TokenRequirement<S> =
     for<'a> fn(&'a CheckedTokenStore<S>) -> Pin<Box<dyn Future<Output = Observation> + Send + 'a>>;
 
-macro_rules! laws {
-    ($($law:ident: $check:ident,)*) => {
-        [$((stringify!($law), |store| Box::pin(store.$check()))),*]
+macro_rules! requirements {
+    ($($requirement:ident: $check:ident,)*) => {
+        [$((stringify!($requirement), |store| Box::pin(store.$check()))),*]
     };
 }
 
@@ -146,8 +150,8 @@ pub(super) struct CheckedTokenStore<S> {
 }
 
 impl<S: TokenStore> CheckedTokenStore<S> {
-    /// The laws by name.
-    pub(super) const LAWS: [(&'static str, TokenLaw<S>); 16] = laws! {
+    /// The requirements by name.
+    pub(super) const LAWS: [(&'static str, TokenRequirement<S>); 16] = requirements! {
         AbsentIsNone: absent_is_none,
         ReadsWhatWasWritten: reads_what_was_written,
         SharedBetweenHandles: shared_between_handles,

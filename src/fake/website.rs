@@ -13,7 +13,7 @@ use super::world::Kind;
 /// A change to a consignment on the service's website. It bypasses the rules of the service.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// use envd_sdk::fake::{Fake, WebsiteEdit};
 /// use envd_sdk::ops::ConsignmentFilter;
 /// use serde_json::json;
@@ -22,7 +22,7 @@ use super::world::Kind;
 /// let account = fake.account_id();
 /// fake.edit(account, WebsiteEdit::change("C-900000101", json!({"status": "LOCKED"})));
 /// // While the client reads the pages: after its first page, before its second one.
-/// fake.levers().edit_before_list(account, 2, WebsiteEdit::delete("C-900000108"));
+/// fake.controls().edit_before_list(account, 2, WebsiteEdit::delete("C-900000108"));
 ///
 /// let filter = ConsignmentFilter::default().page_size(4);
 /// let mut pager = fake.client().build()?.account(account).consignments(&filter);
@@ -78,7 +78,7 @@ impl WebsiteEdit {
         Self(Edit::Change(name.into(), fields))
     }
 
-    /// Deletes a consignment, identified by id or number, whatever its status. [`Deleted`](super::levers::Deleted) controls
+    /// Deletes a consignment, identified by id or number, whatever its status. [`Deleted`](super::controls::Deleted) controls
     /// where it can still be found.
     pub fn delete(name: impl Into<String>) -> Self {
         Self::change(name, json!({"status": "DELETED"}))
@@ -125,7 +125,7 @@ impl Fake {
     /// all fields except `questions`.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sdk::fake::Fake;
     /// use serde_json::Value;
     ///

@@ -168,7 +168,7 @@ pub(super) enum Kind {
 /// applied to them. [`FakeBuilder::start`](super::FakeBuilder::start) reports unusable data.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// use envd_sdk::fake::{Fake, UserRecord, World};
 /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
 ///

@@ -12,7 +12,7 @@ use crate::error::{Error, ReplyParts, ServerErrors};
 /// store records elsewhere and must not lose any fields.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// use serde::Deserialize;
 ///
 /// // A field that this crate does not know.

@@ -381,7 +381,7 @@ fn offset(error: &ServerError) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use equipment::script::rows;
+    use test_support::script::rows;
 
     use super::*;
     use crate::graphql::lexer::operations;

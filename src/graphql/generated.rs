@@ -7,84 +7,84 @@ crate::operations! {
     ///
     /// Source: stated, specification 4.1.
     ///
-    /// [`Account::comments`](crate::Account::comments) runs it and has an example. The [module](self) shows what else the type is for.
+    /// [`AccountClient::comments`](crate::AccountClient::comments) runs it and has an example. The [module](self) shows what else the type is for.
     Comments => comments, comments::DOCUMENT.text;
     /// The query `consignment`.
     /// One consignment.
     ///
     /// Source: stated, specification 4.1.
     ///
-    /// [`Account::consignment`](crate::Account::consignment) runs it and has an example. The [module](self) shows what else the type is for.
+    /// [`AccountClient::consignment`](crate::AccountClient::consignment) runs it and has an example. The [module](self) shows what else the type is for.
     Consignment => consignment, consignment::DOCUMENT.text;
     /// The query `consignmentUserMapping`.
     /// The users who may see a consignment, and their roles.
     ///
     /// Source: stated, specification 4.1.
     ///
-    /// [`Account::user_mappings`](crate::Account::user_mappings) runs it and has an example. The [module](self) shows what else the type is for.
+    /// [`AccountClient::user_mappings`](crate::AccountClient::user_mappings) runs it and has an example. The [module](self) shows what else the type is for.
     ConsignmentUserMapping => consignment_user_mapping, consignment_user_mapping::DOCUMENT.text;
     /// The query `consignments`.
     /// The consignments of an account, page by page.
     ///
     /// Source: stated, specification 4.1.
     ///
-    /// [`Account::consignments`](crate::Account::consignments) runs it and has an example. The [module](self) shows what else the type is for.
+    /// [`AccountClient::consignments`](crate::AccountClient::consignments) runs it and has an example. The [module](self) shows what else the type is for.
     Consignments => consignments, consignments::DOCUMENT.text;
     /// The mutation `copyConsignment`.
     /// Copies a consignment that the producer created before; arguments and result are not shown.
     ///
     /// Source: stated, specification 4.1.
     ///
-    /// [`Account::copy_consignment`](crate::Account::copy_consignment) runs it and has an example. The [module](self) shows what else the type is for.
+    /// [`AccountClient::copy_consignment`](crate::AccountClient::copy_consignment) runs it and has an example. The [module](self) shows what else the type is for.
     CopyConsignment => copy_consignment, copy_consignment::DOCUMENT.text;
     /// The mutation `createComment`.
     /// Adds a comment to a consignment; arguments and result are not shown.
     ///
     /// Source: stated, specification 4.1.
     ///
-    /// [`Account::create_comment`](crate::Account::create_comment) runs it and has an example. The [module](self) shows what else the type is for.
+    /// [`AccountClient::create_comment`](crate::AccountClient::create_comment) runs it and has an example. The [module](self) shows what else the type is for.
     CreateComment => create_comment, create_comment::DOCUMENT.text;
     /// The mutation `createOrSaveConsignment`.
     /// Creates a consignment, or updates it when it exists.
     ///
     /// Source: stated, specification 4.1.
     ///
-    /// [`Account::save_consignment`](crate::Account::save_consignment) runs it and has an example. The [module](self) shows what else the type is for.
+    /// [`AccountClient::save_consignment`](crate::AccountClient::save_consignment) runs it and has an example. The [module](self) shows what else the type is for.
     CreateOrSaveConsignment => create_or_save_consignment, create_or_save_consignment::DOCUMENT.text;
     /// The mutation `createOrSaveTemplate`.
     /// Creates a template, or updates it when it exists; arguments and result are not shown.
     ///
     /// Source: stated, specification 4.1.
     ///
-    /// [`Account::save_template`](crate::Account::save_template) runs it and has an example. The [module](self) shows what else the type is for.
+    /// [`AccountClient::save_template`](crate::AccountClient::save_template) runs it and has an example. The [module](self) shows what else the type is for.
     CreateOrSaveTemplate => create_or_save_template, create_or_save_template::DOCUMENT.text;
     /// The mutation `deleteConsignment`.
     /// Deletes a consignment; arguments and result are not shown.
     ///
     /// Source: stated, specification 4.1.
     ///
-    /// [`Account::delete_consignment`](crate::Account::delete_consignment) runs it and has an example. The [module](self) shows what else the type is for.
+    /// [`AccountClient::delete_consignment`](crate::AccountClient::delete_consignment) runs it and has an example. The [module](self) shows what else the type is for.
     DeleteConsignment => delete_consignment, delete_consignment::DOCUMENT.text;
     /// The mutation `deleteTemplate`.
     /// Deletes a template; arguments and result are not shown.
     ///
     /// Source: stated, specification 4.1.
     ///
-    /// [`Account::delete_template`](crate::Account::delete_template) runs it and has an example. The [module](self) shows what else the type is for.
+    /// [`AccountClient::delete_template`](crate::AccountClient::delete_template) runs it and has an example. The [module](self) shows what else the type is for.
     DeleteTemplate => delete_template, delete_template::DOCUMENT.text;
     /// The query `edecs`.
     /// The declarations that the user made in the electronic declaration system (eDEC).
     ///
     /// Source: stated, specification 4.1.
     ///
-    /// [`Account::edecs`](crate::Account::edecs) runs it and has an example. The [module](self) shows what else the type is for.
+    /// [`AccountClient::edecs`](crate::AccountClient::edecs) runs it and has an example. The [module](self) shows what else the type is for.
     Edecs => edecs, edecs::DOCUMENT.text;
     /// The query `consignments`, by the name `FullConsignments`.
     /// The consignments of an account, page by page.
     ///
     /// Source: stated, specification 4.1.
     ///
-    /// [`Account::full_consignments`](crate::Account::full_consignments) runs it and has an example. The [module](self) shows what else the type is for.
+    /// [`AccountClient::full_consignments`](crate::AccountClient::full_consignments) runs it and has an example. The [module](self) shows what else the type is for.
     FullConsignments => full_consignments, full_consignments::DOCUMENT.text;
     /// The query `questions`.
     /// All questions of all forms.
@@ -98,14 +98,14 @@ crate::operations! {
     ///
     /// Source: stated, specification 4.1.
     ///
-    /// [`Account::template`](crate::Account::template) runs it and has an example. The [module](self) shows what else the type is for.
+    /// [`AccountClient::template`](crate::AccountClient::template) runs it and has an example. The [module](self) shows what else the type is for.
     Template => template, template::DOCUMENT.text;
     /// The query `templates`.
     /// The templates of an account.
     ///
     /// Source: stated, specification 4.1.
     ///
-    /// [`Account::templates_page`](crate::Account::templates_page) runs it and has an example. The [module](self) shows what else the type is for.
+    /// [`AccountClient::templates_page`](crate::AccountClient::templates_page) runs it and has an example. The [module](self) shows what else the type is for.
     Templates => templates, templates::DOCUMENT.text;
     /// The query `userDetails`.
     /// The user of the access token, with accounts and roles.

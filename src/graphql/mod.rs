@@ -51,12 +51,12 @@ pub type DateTime = Timestamp;
 
 /// The operations, generated from `graphql/`. This module follows the schema and may change in minor releases.
 ///
-/// The methods of [`Client`](crate::Client) and [`Account`](crate::Account) run them, so most programs do not need this module.
+/// The methods of [`Client`](crate::Client) and [`AccountClient`](crate::AccountClient) run them, so most programs do not need this module.
 /// Each type identifies an operation: to run it with your own variables ([`Client::execute`](crate::Client::execute)), or to
 /// script its replies in a test (`Fake::on`).
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// use envd_sdk::fake::{Fake, Fault};
 /// use envd_sdk::graphql::generated::{Comments, comments};
 ///

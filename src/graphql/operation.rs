@@ -40,7 +40,7 @@ use serde::de::DeserializeOwned;
 ///     }
 /// }
 ///
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let client = fake.client().build()?;
 /// let variables = Variables { account: fake.account_id().to_owned() };
@@ -93,7 +93,7 @@ debug_shows!(OperationBody<V>, |it| name: it.name);
 /// [`Client::execute`](crate::Client::execute):
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// envd_sdk::operations! {
 ///     /// The number of consignments.
 ///     Count => count, "query Count($account: String!) {

@@ -14,7 +14,7 @@ use crate::model::{
 /// Even an empty declaration is submitted this way. Show the problems of a change to the user.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
@@ -110,7 +110,7 @@ impl<T> Outcome<T> {
     /// [`raw_data`](Error::raw_data) and the [`json_path`](Error::json_path) of the mismatch.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// let edecs = account.edecs().await?;
@@ -144,7 +144,7 @@ impl<T> Outcome<T> {
     /// Maps the value.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let client = fake.client().build()?;
     /// let questions = client.questions().await?.map(|list| list.items);
@@ -193,7 +193,7 @@ impl Outcome<SavedConsignment> {
     /// The number of the record, for users and for its next save.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};

@@ -211,7 +211,7 @@ fn is_null(value: &RawValue) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use equipment::script::rows;
+    use test_support::script::rows;
 
     use super::*;
 

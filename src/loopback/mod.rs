@@ -34,7 +34,7 @@
 //! use envd_sdk::loopback::Loopback;
 //! # use envd_sdk::fake::Fake;
 //!
-//! # equipment::example(async {
+//! # test_support::example(async {
 //! # let fake = Fake::start().await;
 //! # let settings = fake.provider();
 //! let mut listener = Loopback::bind().await?;
@@ -121,7 +121,7 @@ impl LoopbackBuilder {
         /// ```
         /// use envd_sdk::loopback::Loopback;
         ///
-        /// # equipment::example(async {
+        /// # test_support::example(async {
         /// let listener = Loopback::builder().redirect_uri("https://localhost:0/callback/envd/").bind().await?;
         /// assert!(listener.redirect_uri().as_str().starts_with("https://localhost:"));
         /// assert_eq!(listener.redirect_uri().path(), "/callback/envd/");
@@ -147,7 +147,7 @@ impl LoopbackBuilder {
         /// ```
         /// use envd_sdk::loopback::Loopback;
         ///
-        /// # equipment::example(async {
+        /// # test_support::example(async {
         /// let listener = Loopback::builder()
         ///     .done_page("Back to Herd Book", "Close this window: Herd Book continues with your login.")
         ///     .refused_page("You did not log in", "Herd Book works without a login, on this machine only.")

@@ -129,7 +129,7 @@ fn redirect_to(address: &Url) -> String {
 
 #[cfg(test)]
 mod tests {
-    use equipment::TestFolder;
+    use test_support::TestFolder;
 
     use super::*;
 

@@ -94,7 +94,7 @@ impl Consignment {
     /// no longer apply ([`Questionnaire`](crate::validate::Questionnaire)).
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// let record = account.consignment("C-900000101").await?.value;

@@ -62,7 +62,7 @@ open_enum! {
 open_enum! {
     /// The role of a user (spec 5.10).
     ///
-    /// Users and single accounts have roles, and [`Account::user_mappings`](crate::Account::user_mappings) takes one.
+    /// Users and single accounts have roles, and [`AccountClient::user_mappings`](crate::AccountClient::user_mappings) takes one.
     ///
     /// The specification names the roles in its text, but shows none on the wire. Only `AUTHVIEWER` has been seen (public:
     /// `OAuthSample`, `guide::sources`). assumed: the others use the names from the text, or codes of the same style

@@ -7,9 +7,9 @@ use super::{PageInfo, lenient};
 
 /// A page of a list with cursors.
 ///
-/// You need it only for [`Account::consignments_page`](crate::Account::consignments_page), which has an example, and for lists
+/// You need it only for [`AccountClient::consignments_page`](crate::AccountClient::consignments_page), which has an example, and for lists
 /// in your own documents: [`Client::pager`](crate::Client::pager) takes it, see
-/// [`guide::own_documents`](crate::guide::own_documents). [`Account::consignments`](crate::Account::consignments) and similar
+/// [`guide::own_documents`](crate::guide::own_documents). [`AccountClient::consignments`](crate::AccountClient::consignments) and similar
 /// methods read page by page without it.
 ///
 /// Source: stated, specification 4.1; of templates public material (`OAuthSample`), not confirmed.
@@ -44,7 +44,7 @@ pub struct Edge<T> {
 
 /// The record returned by a change, as nested in the reply.
 ///
-/// [`Account::save_consignment`](crate::Account::save_consignment) and similar methods unwrap the record.
+/// [`AccountClient::save_consignment`](crate::AccountClient::save_consignment) and similar methods unwrap the record.
 ///
 /// Source: assumed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -17,7 +17,7 @@ use serde_json::value::RawValue;
 use super::{BorrowedText, TextError};
 
 /// The JSON text of an input, for a save that sends the signed text byte for byte:
-/// [`Account::save_consignment_text`](crate::Account::save_consignment_text). Cheap to clone. `Debug` hides the text.
+/// [`AccountClient::save_consignment_text`](crate::AccountClient::save_consignment_text). Cheap to clone. `Debug` hides the text.
 ///
 /// The record and its status are often known only after the text was written. [`with`](Self::with) and
 /// [`without`](Self::without) change a single field of the text and leave all other bytes unchanged.
@@ -275,7 +275,7 @@ debug_shows!(ConsignmentText);
 
 #[cfg(test)]
 mod tests {
-    use equipment::script::rows;
+    use test_support::script::rows;
 
     use super::*;
 

@@ -26,7 +26,7 @@ use super::{
 /// instant, and no date moves to another day however often a record is read and saved.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// use envd_sdk::model::ConsignmentInput;
 /// use envd_sdk::ops::ConsignmentFilter;
 ///
@@ -432,8 +432,8 @@ pub(super) fn signature(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use equipment::script::rows;
     use serde_json::{Value, json};
+    use test_support::script::rows;
 
     use super::*;
 

@@ -157,8 +157,8 @@ pub struct Answer {
 ///
 /// Source: stated, specification 2.9.
 ///
-/// To send one, use a [`CommentInput`]. See [`Account::comments`](crate::Account::comments) for an example;
-/// [`Account::create_comment`](crate::Account::create_comment) adds a comment.
+/// To send one, use a [`CommentInput`]. See [`AccountClient::comments`](crate::AccountClient::comments) for an example;
+/// [`AccountClient::create_comment`](crate::AccountClient::create_comment) adds a comment.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -196,8 +196,8 @@ pub struct Comment {
 ///
 /// Source: stated, specification 1.2, 2.5.
 ///
-/// [`Account::consignment`](crate::Account::consignment) reads one consignment,
-/// [`Account::full_consignments`](crate::Account::full_consignments) a list. Long lists are faster with [`ConsignmentSummary`],
+/// [`AccountClient::consignment`](crate::AccountClient::consignment) reads one consignment,
+/// [`AccountClient::full_consignments`](crate::AccountClient::full_consignments) a list. Long lists are faster with [`ConsignmentSummary`],
 /// which lacks `pdf_url`, `updated_by`, `submitted_at`, answers, questions and declaration. A save returns a [`SavedConsignment`]
 /// with only id, number and status. To send a consignment, use a [`ConsignmentInput`], which you can create from the record.
 ///
@@ -341,8 +341,8 @@ pub struct ConsignmentForm {
 ///
 /// Source: stated, specification 1.2, 2.5.
 ///
-/// [`Account::consignments`](crate::Account::consignments) returns summaries. A summary lacks the answers, the questions, the declaration
-/// and the address of the printed declaration: [`Account::consignment`](crate::Account::consignment) reads the complete [`Consignment`] by
+/// [`AccountClient::consignments`](crate::AccountClient::consignments) returns summaries. A summary lacks the answers, the questions, the declaration
+/// and the address of the printed declaration: [`AccountClient::consignment`](crate::AccountClient::consignment) reads the complete [`Consignment`] by
 /// its number.
 ///
 /// ```
@@ -425,7 +425,7 @@ pub struct ConsignmentSummary {
 ///
 /// Source: stated, specification 2.9.
 ///
-/// See [`Account::user_mappings`](crate::Account::user_mappings) for an example.
+/// See [`AccountClient::user_mappings`](crate::AccountClient::user_mappings) for an example.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -506,7 +506,7 @@ pub struct Declaration {
 ///
 /// Source: stated, specification 2.9.
 ///
-/// See [`Account::edecs`](crate::Account::edecs) for an example.
+/// See [`AccountClient::edecs`](crate::AccountClient::edecs) for an example.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -533,7 +533,7 @@ pub struct Edec {
 /// Source: stated, specification 4.1.
 ///
 /// Part of a [`Connection`](crate::model::Connection); a [`Pager`](crate::Pager) reads it for you. See
-/// [`Account::consignments_page`](crate::Account::consignments_page) for an example.
+/// [`AccountClient::consignments_page`](crate::AccountClient::consignments_page) for an example.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -704,10 +704,10 @@ pub struct QuestionValidator {
 ///
 /// Source: stated, specification 1.2, 2.5.
 ///
-/// [`Account::save_consignment`](crate::Account::save_consignment), [`submit_consignment`](crate::Account::submit_consignment),
-/// [`copy_consignment`](crate::Account::copy_consignment) and [`delete_consignment`](crate::Account::delete_consignment) return it. It
-/// has no other fields: [`Account::consignment`](crate::Account::consignment) reads the complete [`Consignment`]. See
-/// [`Account::save_consignment`](crate::Account::save_consignment) for an example.
+/// [`AccountClient::save_consignment`](crate::AccountClient::save_consignment), [`submit_consignment`](crate::AccountClient::submit_consignment),
+/// [`copy_consignment`](crate::AccountClient::copy_consignment) and [`delete_consignment`](crate::AccountClient::delete_consignment) return it. It
+/// has no other fields: [`AccountClient::consignment`](crate::AccountClient::consignment) reads the complete [`Consignment`]. See
+/// [`AccountClient::save_consignment`](crate::AccountClient::save_consignment) for an example.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SavedConsignment {
@@ -728,8 +728,8 @@ pub struct SavedConsignment {
 ///
 /// Source: stated, specification 2.9.
 ///
-/// [`Account::template`](crate::Account::template) reads the complete [`Template`]. See
-/// [`Account::save_template`](crate::Account::save_template) for an example.
+/// [`AccountClient::template`](crate::AccountClient::template) reads the complete [`Template`]. See
+/// [`AccountClient::save_template`](crate::AccountClient::save_template) for an example.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SavedTemplate {
@@ -750,7 +750,7 @@ pub struct SavedTemplate {
 ///
 /// Source: stated, specification 2.9.
 ///
-/// [`Account::template`](crate::Account::template) reads one template, [`Account::templates`](crate::Account::templates) a list. A save
+/// [`AccountClient::template`](crate::AccountClient::template) reads one template, [`AccountClient::templates`](crate::AccountClient::templates) a list. A save
 /// returns a [`SavedTemplate`] with only id, number and name. To send a template, use a [`TemplateInput`].
 ///
 /// ```
@@ -827,7 +827,7 @@ pub struct Trigger {
 ///
 /// Source: stated, specification 2.8.
 ///
-/// The id of an [`Account`](crate::Account) is its `envd_account_id`. See
+/// The id of an [`AccountClient`](crate::AccountClient) is its `envd_account_id`. See
 /// [`UserDetails`] for an example.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -1038,7 +1038,7 @@ impl AnswerInput {
 ///
 /// Source: assumed.
 ///
-/// See [`Account::create_comment`](crate::Account::create_comment) for an example.
+/// See [`AccountClient::create_comment`](crate::AccountClient::create_comment) for an example.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[must_use]
@@ -1075,7 +1075,7 @@ impl CommentInput {
 ///
 /// [`new`](Self::new) takes the required fields, and has an example of the setters; [`from`](Self::from)
 /// creates an input from a record. [`Questionnaire::validate`](crate::validate::Questionnaire::validate) finds its mistakes, and
-/// [`Account::save_consignment`](crate::Account::save_consignment) sends it.
+/// [`AccountClient::save_consignment`](crate::AccountClient::save_consignment) sends it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[must_use]
@@ -1361,7 +1361,7 @@ impl PartyInput {
 ///
 /// Source: assumed.
 ///
-/// See [`Account::save_template`](crate::Account::save_template) for an example.
+/// See [`AccountClient::save_template`](crate::AccountClient::save_template) for an example.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[must_use]

@@ -191,8 +191,8 @@ fn decoded(string: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use equipment::script::rows;
     use serde_json::{Value, json};
+    use test_support::script::rows;
 
     use super::*;
     use crate::model::nesting::MAX_DEPTH;

@@ -1,7 +1,7 @@
 //! The access to `serde_json` for all text from a server, a browser or a file.
 //!
 //! Unit tests count the bytes that decoders visit: the work must grow linearly with the text, which is hard to measure by time
-//! on a busy machine. `tests/rooms` checks that all decoders use this module.
+//! on a busy machine. `tests/architecture` checks that all decoders use this module.
 
 // Only the client reads replies.
 #![allow(dead_code)]

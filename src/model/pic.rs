@@ -253,7 +253,7 @@ fn weighted_sum(code: [u8; 8]) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use equipment::script::rows;
+    use test_support::script::rows;
 
     use super::*;
 

@@ -36,7 +36,7 @@ impl FieldDiff {
 debug_shows!(FieldDiff, |it| path: it.path, contradicts: it.contradicts);
 
 /// Lists the fields that differ between two records, ordered by path: the user's changes, or what a service shows differently
-/// from what was sent. [`Account::candidates`](crate::Account::candidates) searches an entire account this way.
+/// from what was sent. [`AccountClient::candidates`](crate::AccountClient::candidates) searches an entire account this way.
 ///
 /// Records are compared as inputs, created `from` a record or [from a list](ConsignmentInput::of_listed). Two texts are equal
 /// if they mean the same: a service may change white space or letter case, add decimals to a number, show a day as an instant,
@@ -102,7 +102,7 @@ impl ConsignmentInput {
     /// declaration.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sdk::model::{ConsignmentInput, record_diff};
     /// use envd_sdk::ops::ConsignmentFilter;
     ///

@@ -333,8 +333,8 @@ fn translated(mut names: Vec<String>) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use equipment::script::rows;
     use serde_json::json;
+    use test_support::script::rows;
 
     use super::*;
 

@@ -183,7 +183,7 @@ impl From<Jurisdiction> for TimeZone {
 
 #[cfg(test)]
 mod tests {
-    use equipment::script::rows;
+    use test_support::script::rows;
 
     use super::super::{Day, Timestamp};
     use super::*;

@@ -9,7 +9,7 @@ impl UserDetails {
     /// returns no roles (they are `None`), they are unknown, and this returns all accounts of the LPA program.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// let fake = envd_sdk::fake::Fake::start().await;
     /// let user = fake.client().build()?.user_details().await?.value;
     /// let first = user.producer_accounts().next().expect("a producer");
@@ -101,7 +101,7 @@ impl UserDetails {
 
 #[cfg(test)]
 mod tests {
-    use equipment::script::rows;
+    use test_support::script::rows;
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::client::{Account, Client};
+use crate::client::{AccountClient, Client};
 use crate::error::{Error, ErrorKind, Result};
 use crate::graphql::Outcome;
 use crate::graphql::generated::{UserDetails as ReadUserDetails, user_details};
@@ -13,7 +13,7 @@ use crate::send::Call;
 /// Selects one of the user's accounts. Exactly one account must match.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// use envd_sdk::model::Pic;
 /// use envd_sdk::ops::AccountChoice;
 ///
@@ -185,7 +185,7 @@ impl Client {
     /// Source: stated, specification 2.8 and 4.1.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let client = fake.client().build()?;
     /// let user = client.user_details().await?.value;
@@ -229,7 +229,7 @@ impl Client {
     /// Source: stated, specification 1.5, 2.8 and 5.9.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sdk::fake::{Fake, User};
     ///
     /// let fake = Fake::builder().user(User::New).start().await?;
@@ -257,7 +257,7 @@ impl Client {
     /// # Errors
     ///
     /// As [`AccountChoice::among`] and [`execute`](Self::execute).
-    pub fn choose_account(&self, choice: &AccountChoice) -> Call<Account> {
+    pub fn choose_account(&self, choice: &AccountChoice) -> Call<AccountClient> {
         let client = self.clone();
         let choice = choice.clone();
         self.registered_user().then(move |user| {

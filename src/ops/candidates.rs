@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::ConsignmentFilter;
-use crate::client::Account;
+use crate::client::AccountClient;
 use crate::error::{Error, ReplyParts, Result};
 use crate::graphql::generated::Consignments;
 use crate::model::{
@@ -12,13 +12,13 @@ use crate::model::{
 };
 use crate::send::Call;
 
-impl Account {
+impl AccountClient {
     /// Finds consignments that the server may have created from this input, after a save failed with
     /// [`may_have_applied`](crate::Error::may_have_applied). A person or the application then decides: if such a record exists,
     /// saving the input again creates a second declaration.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sdk::fake::Fault;
     /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
     ///
@@ -50,7 +50,7 @@ impl Account {
     }
 }
 
-/// A search for consignments that the server may have created from an input: see [`Account::candidates`].
+/// A search for consignments that the server may have created from an input: see [`AccountClient::candidates`].
 ///
 /// The search lists the account's consignments and drops those that differ from the input. If the list does not show every sent
 /// field, such as answers and declaration, it reads the full record. Missing fields and differences in notation do not exclude a
@@ -60,11 +60,11 @@ impl Account {
 ///
 /// Source: assumed; it rests on the queries `consignments` and `consignment` (specification 4.1).
 ///
-/// See [`Account::candidates`] for an example.
+/// See [`AccountClient::candidates`] for an example.
 #[derive(Clone, Debug)]
 #[must_use = "a search does nothing until `find` is called"]
 pub struct Candidates {
-    account: Account,
+    account: AccountClient,
     input: ConsignmentInput,
     known: HashSet<String>,
     filter: ConsignmentFilter,
@@ -92,7 +92,7 @@ impl Candidates {
     ///
     /// # Errors
     ///
-    /// As [`Pager::next_page`](crate::Pager::next_page) and [`Account::consignment`]. An incomplete list is an error too:
+    /// As [`Pager::next_page`](crate::Pager::next_page) and [`AccountClient::consignment`]. An incomplete list is an error too:
     /// [`Protocol`](crate::ErrorKind::Protocol) if records are missing from it, or an error with the
     /// [`server_errors`](Error::server_errors) that the server reports with the list.
     pub fn find(&self) -> Call<Vec<ConsignmentSummary>> {

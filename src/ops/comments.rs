@@ -1,6 +1,6 @@
 //! Comments on a consignment, its viewers, and eDECs.
 
-use crate::client::Account;
+use crate::client::AccountClient;
 use crate::graphql::Outcome;
 use crate::graphql::generated::{
     Comments, ConsignmentUserMapping as ReadMapping, CreateComment, Edecs, comments,
@@ -9,13 +9,13 @@ use crate::graphql::generated::{
 use crate::model::{Comment, CommentInput, ConsignmentNumber, ConsignmentUserMapping, Edec};
 use crate::send::Call;
 
-impl Account {
+impl AccountClient {
     /// The comments of a consignment.
     ///
     /// Source: operation stated, specification 4.1; arguments public, not confirmed.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # use envd_sdk::ops::ConsignmentFilter;
@@ -43,7 +43,7 @@ impl Account {
     /// Source: operation stated, specification 4.1; arguments and result assumed.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # use envd_sdk::ops::ConsignmentFilter;
@@ -80,7 +80,7 @@ impl Account {
     /// consignment), not confirmed.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # use envd_sdk::ops::ConsignmentFilter;
@@ -118,7 +118,7 @@ impl Account {
     /// Source: operation stated, specification 4.1; argument and fields assumed.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// let edecs = account.edecs().await?.value;

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use super::ConsignmentFilter;
 use super::questions::levels;
-use crate::client::{Account, Client};
+use crate::client::{AccountClient, Client};
 use crate::error::Error;
 use crate::graphql::generated::{
     Consignment as ReadConsignment, Consignments, CopyConsignment, CreateOrSaveConsignment,
@@ -23,13 +23,13 @@ use crate::profile::RecordNames;
 use crate::send::Call;
 use crate::send::pages::Pager;
 
-impl Account {
+impl AccountClient {
     /// One page of consignments: the first, or the one after a cursor (`page_info.end_cursor` of the previous page).
     ///
     /// Source: stated, specification 4.1.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// use envd_sdk::ops::ConsignmentFilter;
@@ -63,7 +63,7 @@ impl Account {
     /// Source: stated, specification 4.1.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # use envd_sdk::ops::ConsignmentFilter;
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
@@ -101,7 +101,7 @@ impl Account {
     /// confirmed.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # use envd_sdk::ops::ConsignmentFilter;
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
@@ -148,7 +148,7 @@ impl Account {
     /// Source: stated, specification 4.1; that the number may stand for the id is public, not confirmed.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # use envd_sdk::ops::ConsignmentFilter;
@@ -193,7 +193,7 @@ impl Account {
     /// Source: stated, specification 4.1.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, FormType, PartyInput};
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
@@ -231,7 +231,7 @@ impl Account {
     /// Source: as [`save_consignment`](Self::save_consignment).
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sdk::model::{ConsignmentInput, ConsignmentText, FormType, PartyInput};
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
@@ -270,7 +270,7 @@ impl Account {
     /// Source: assumed; the specification names the flow (4.1) and the status (3.1), not the operation.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sdk::model::{ConsignmentInput, ConsignmentStatus};
     /// use envd_sdk::ops::ConsignmentFilter;
     ///
@@ -305,7 +305,7 @@ impl Account {
     /// Source: operation stated, specification 4.1; arguments and result assumed.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # use envd_sdk::ops::ConsignmentFilter;
@@ -337,7 +337,7 @@ impl Account {
     /// Source: operation stated, specification 4.1; arguments and result assumed.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// use envd_sdk::model::ConsignmentStatus;
@@ -453,9 +453,9 @@ fn id_or_number<'a>(
 
 #[cfg(test)]
 mod tests {
-    use equipment::script::rows;
     use serde_json::json;
     use serde_json::value::RawValue;
+    use test_support::script::rows;
 
     use super::*;
 

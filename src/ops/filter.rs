@@ -128,7 +128,7 @@ pub(super) fn accepted(client: &Client, page_size: Option<i64>) -> Option<i64> {
 /// schema, [override](crate::ClientBuilder::override_operation) `templates`.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// use envd_sdk::ops::TemplateFilter;
 ///
 /// # let fake = envd_sdk::fake::Fake::start().await;

@@ -1,18 +1,18 @@
-//! The operations, one file for each group, as methods of [`Client`](crate::Client) and [`Account`](crate::Account).
+//! The operations, one file for each group, as methods of [`Client`](crate::Client) and [`AccountClient`](crate::AccountClient).
 //!
 //! | task | method |
 //! | --- | --- |
 //! | read the user, and choose an account | [`Client::user_details`](crate::Client::user_details), [`registered_user`](crate::Client::registered_user), [`choose_account`](crate::Client::choose_account) |
-//! | list consignments | [`Account::consignments`](crate::Account::consignments), [`full_consignments`](crate::Account::full_consignments), [`consignments_page`](crate::Account::consignments_page) |
-//! | read one consignment | [`Account::consignment`](crate::Account::consignment) |
+//! | list consignments | [`AccountClient::consignments`](crate::AccountClient::consignments), [`full_consignments`](crate::AccountClient::full_consignments), [`consignments_page`](crate::AccountClient::consignments_page) |
+//! | read one consignment | [`AccountClient::consignment`](crate::AccountClient::consignment) |
 //! | download a declaration as a PDF | [`Client::pdf`](crate::Client::pdf) |
-//! | change a consignment | [`Account::save_consignment`](crate::Account::save_consignment), [`submit_consignment`](crate::Account::submit_consignment), [`copy_consignment`](crate::Account::copy_consignment), [`delete_consignment`](crate::Account::delete_consignment) |
-//! | save signed text, byte for byte | [`Account::save_consignment_text`](crate::Account::save_consignment_text) |
-//! | find the outcome of a save without a clear reply | [`Account::candidates`](crate::Account::candidates) |
-//! | read and add comments, read viewers | [`Account::comments`](crate::Account::comments), [`create_comment`](crate::Account::create_comment), [`user_mappings`](crate::Account::user_mappings) |
-//! | list, read and change templates | [`Account::templates`](crate::Account::templates), [`templates_page`](crate::Account::templates_page), [`template`](crate::Account::template), [`save_template`](crate::Account::save_template), [`delete_template`](crate::Account::delete_template) |
+//! | change a consignment | [`AccountClient::save_consignment`](crate::AccountClient::save_consignment), [`submit_consignment`](crate::AccountClient::submit_consignment), [`copy_consignment`](crate::AccountClient::copy_consignment), [`delete_consignment`](crate::AccountClient::delete_consignment) |
+//! | save signed text, byte for byte | [`AccountClient::save_consignment_text`](crate::AccountClient::save_consignment_text) |
+//! | find the outcome of a save without a clear reply | [`AccountClient::candidates`](crate::AccountClient::candidates) |
+//! | read and add comments, read viewers | [`AccountClient::comments`](crate::AccountClient::comments), [`create_comment`](crate::AccountClient::create_comment), [`user_mappings`](crate::AccountClient::user_mappings) |
+//! | list, read and change templates | [`AccountClient::templates`](crate::AccountClient::templates), [`templates_page`](crate::AccountClient::templates_page), [`template`](crate::AccountClient::template), [`save_template`](crate::AccountClient::save_template), [`delete_template`](crate::AccountClient::delete_template) |
 //! | read the questions of all forms | [`Client::questions`](crate::Client::questions) |
-//! | read declarations of the electronic declaration system | [`Account::edecs`](crate::Account::edecs) |
+//! | read declarations of the electronic declaration system | [`AccountClient::edecs`](crate::AccountClient::edecs) |
 //!
 //! Each operation returns a [`Call`](crate::Call) to await, or a [`Pager`](crate::Pager) over a list. Both have `received()`, which
 //! keeps the JSON along with the value. For properties, see [`register`](crate::register).
@@ -23,7 +23,7 @@
 //!
 //! | flow | here |
 //! | --- | --- |
-//! | submit | [`submit_consignment`](crate::Account::submit_consignment), a save with the status SUBMITTED; assumed |
+//! | submit | [`submit_consignment`](crate::AccountClient::submit_consignment), a save with the status SUBMITTED; assumed |
 //! | create from a template | [`ConsignmentInput::from`](crate::model::ConsignmentInput) a template, saved as a new consignment; no operation of the server; assumed |
 //! | add a transporter | a save with the answers of question 157, see the [cookbook](crate::guide::cookbook::consignments#hand-a-consignment-to-a-transporter); inferred from public material, not confirmed |
 //! | add or retrieve a viewer | a document of your own, see [`guide::own_documents`](crate::guide::own_documents) |
@@ -33,7 +33,7 @@
 //! way you can read fields that the types of this crate do not have:
 //!
 //! ```
-//! # equipment::example(async {
+//! # test_support::example(async {
 //! use serde::Deserialize;
 //!
 //! #[derive(Deserialize)]

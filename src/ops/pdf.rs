@@ -48,7 +48,7 @@ impl Client {
     /// Source: public material (`OAuthSample`, `location_4.4.0`) for the address; assumed: a GET of it returns the PDF.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let client = fake.client().build()?;
     /// # let account = client.account(fake.account_id());

@@ -17,7 +17,7 @@ impl Client {
     /// Source: stated, specification 2.6 and 4.1.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let client = fake.client().build()?;
     /// let questions = client.questions().await?.value.items;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::TemplateFilter;
 use super::filter::accepted;
-use crate::client::{Account, Client};
+use crate::client::{AccountClient, Client};
 use crate::graphql::Outcome;
 use crate::graphql::generated::{
     CreateOrSaveTemplate, DeleteTemplate, Template as ReadTemplate, Templates,
@@ -14,13 +14,13 @@ use crate::model::{Connection, SavedTemplate, Template, TemplateId, TemplateInpu
 use crate::send::Call;
 use crate::send::pages::Pager;
 
-impl Account {
+impl AccountClient {
     /// One page of templates: the first, or the one after a cursor.
     ///
     /// Source: operation stated, specification 4.1; arguments public, not confirmed.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # use envd_sdk::model::{FormType, TemplateInput};
@@ -80,7 +80,7 @@ impl Account {
     /// Source: operation stated, specification 4.1; arguments public, not confirmed.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # use envd_sdk::model::{FormType, TemplateInput};
@@ -111,7 +111,7 @@ impl Account {
     /// Source: operation stated, specification 4.1; arguments and result assumed.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// use envd_sdk::model::{FormType, PartyInput, TemplateInput};
@@ -144,7 +144,7 @@ impl Account {
     /// Source: operation stated, specification 4.1; arguments and result assumed.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # use envd_sdk::model::{FormType, TemplateInput};

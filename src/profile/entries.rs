@@ -73,7 +73,7 @@ impl Addresses {
 /// with the field names of `record_at`.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// use envd_sdk::fake::Fake;
 /// use envd_sdk::profile::{OperationProfile, ServiceProfile, Sourced};
 ///
@@ -221,7 +221,7 @@ pub enum ComparedDate {
 
 /// The order of lists. Records with equal dates or numbers follow the order of creation, in the same direction.
 ///
-/// Part of [`Lists`]. See [`Assumptions`](crate::fake::levers::Assumptions) for an example.
+/// Part of [`Lists`]. See [`Assumptions`](crate::fake::controls::Assumptions) for an example.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -75,7 +75,7 @@ impl<T> Sourced<T> {
 /// secrets and no personal data.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// use envd_sdk::fake::Fake;
 /// use envd_sdk::profile::{RecordNames, ServiceProfile, Sourced};
 ///
@@ -107,7 +107,7 @@ pub struct ServiceProfile {
     /// record is `recordAt` of its operation, and id and number of a saved consignment are in `updates`.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sdk::fake::Fake;
     /// use envd_sdk::profile::ServiceProfile;
     ///
@@ -269,7 +269,7 @@ fn is_this_machine(rest: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use equipment::script::rows;
+    use test_support::script::rows;
 
     use super::*;
     use crate::model::json_text::work;

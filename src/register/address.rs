@@ -96,9 +96,9 @@ impl Address {
 
 #[cfg(test)]
 mod tests {
-    use equipment::script::rows;
-    use equipment::seeded::cases;
     use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
+    use test_support::script::rows;
+    use test_support::seeded::cases;
 
     use super::*;
     use crate::error::ErrorKind;

@@ -418,7 +418,7 @@ fn is_property(record: &RawValue) -> bool {
 mod tests {
     use std::sync::atomic::AtomicBool;
 
-    use equipment::script::rows;
+    use test_support::script::rows;
 
     use crate::graphql::tests::random::{break_value, list_values};
     use crate::transport::header::{CONTENT_TYPE, HeaderMap, HeaderValue};

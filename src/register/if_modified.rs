@@ -13,7 +13,7 @@ use crate::transport::header::{HeaderValue, LAST_MODIFIED};
 /// use envd_sdk::model::Pic;
 /// use envd_sdk::register::{IfModified, Register};
 ///
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// # let fake = Fake::start().await;
 /// # let register = Register::builder(fake.register_url()).build()?;
 /// let pic = Pic::parse("QAZZ7777")?;

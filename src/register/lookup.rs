@@ -22,7 +22,7 @@ use crate::transport::header::HeaderValue;
 /// use envd_sdk::model::Pic;
 /// use envd_sdk::register::{Lookup, Register};
 ///
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// # let fake = Fake::start().await;
 /// # let register = Register::builder(fake.register_url()).build()?;
 /// let text = match register.lookup(&Pic::parse("QAZZ7777")?).await? {
@@ -73,7 +73,7 @@ impl Register {
     /// use envd_sdk::model::Pic;
     /// use envd_sdk::register::Register;
     ///
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # let fake = Fake::start().await;
     /// # let register = Register::builder(fake.register_url()).build()?;
     /// let station = register.property(&Pic::parse("QAZZ7777")?).await?;

@@ -33,7 +33,7 @@ use crate::send::pages::Task;
 /// # use envd_sdk::fake::Fake;
 /// use envd_sdk::register::{Lookup, Register};
 ///
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// # let fake = Fake::start().await;
 /// # let register = Register::builder(fake.register_url()).build()?;
 /// let mut look_ups = register.lookup_many(["QAZZ7777", "QZZZ9999", "no pic"]).concurrency(2);

@@ -14,7 +14,7 @@
 //! use envd_sdk::model::Pic;
 //! use envd_sdk::register::{PropertySearch, Register};
 //!
-//! # equipment::example(async {
+//! # test_support::example(async {
 //! # let fake = Fake::start().await;
 //! # let address = fake.register_url();
 //! let register = Register::builder(address).build()?;
@@ -157,7 +157,7 @@ impl Register {
     /// # use envd_sdk::fake::Fake;
     /// use envd_sdk::register::Register;
     ///
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # let fake = Fake::start().await;
     /// # let register = Register::builder(fake.register_url()).build()?;
     /// let parameters = [("Town", "Sampleton"), ("pagesize", "1")];

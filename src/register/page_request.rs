@@ -27,7 +27,7 @@ use crate::send::{Call, Settings};
 /// # use envd_sdk::fake::Fake;
 /// use envd_sdk::register::{PagePosition, PropertySearch, Register};
 ///
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// # let fake = Fake::start().await;
 /// # let register = Register::builder(fake.register_url()).build()?;
 /// let search = PropertySearch::text("QLD").page_size(5);
@@ -210,7 +210,7 @@ impl Register {
     /// # use envd_sdk::fake::Fake;
     /// use envd_sdk::register::{PropertySearch, Register};
     ///
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # let fake = Fake::start().await;
     /// # let register = Register::builder(fake.register_url()).build()?;
     /// let mut pager = register.search(&PropertySearch::new().state("QLD").page_size(5));
@@ -375,9 +375,9 @@ fn page(position: PagePosition, range: PageRange, subset: Subset) -> PropertyPag
 
 #[cfg(test)]
 mod tests {
-    use equipment::script::rows;
-    use equipment::seeded::cases;
     use proptest::prelude::{any, prop_assert, proptest};
+    use test_support::script::rows;
+    use test_support::seeded::cases;
 
     use super::*;
     use crate::model::Property;

@@ -18,7 +18,7 @@ use crate::transport::{Request, RetryPolicy, Watch};
 /// together. An invalid argument or setting is reported when the call is awaited.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// use std::time::Duration;
 /// use envd_sdk::RetryPolicy;
 ///
@@ -36,7 +36,7 @@ use crate::transport::{Request, RetryPolicy, Watch};
 /// To run a call in a task of its own:
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let client = fake.client().build()?;
 /// let task = tokio::spawn(client.questions().into_future());
@@ -190,7 +190,7 @@ impl<T: Send + 'static> Call<T> {
         ///
         /// ```
         /// use envd_sdk::ErrorKind;
-        /// # equipment::example(async {
+        /// # test_support::example(async {
         /// use std::sync::Arc;
         /// use std::sync::atomic::{AtomicBool, Ordering};
         ///
@@ -272,7 +272,7 @@ impl<T: Send + 'static> Call<Outcome<T>> {
     /// Available for every call with an [`Outcome`] as its value, and for [lists](crate::Pager::received).
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let client = fake.client().build()?;
     /// let questions = client.questions().received().await?.value;
@@ -302,7 +302,7 @@ impl<T: Send + 'static> Call<Outcome<T>> {
     /// any failure.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # fake.on_operation("Consignment").respond(serde_json::json!({"consignment": null}));

@@ -9,7 +9,7 @@ use crate::transport::Request;
 /// `Debug` shows neither header values nor the body, which may hold personal data.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// let fake = envd_sdk::fake::Fake::start().await;
 /// let client = fake.client().build()?;
 /// let request = client.questions().dry_run()?;

@@ -1,6 +1,6 @@
 //! Checks that conversions from and to another crate's types preserve the value.
 
-use equipment::script::rows;
+use test_support::script::rows;
 
 /// Each function parses a text, converts the value, and formats the result.
 pub(crate) fn check_dates(day: impl Fn(&str) -> String, time: impl Fn(&str) -> Option<String>) {

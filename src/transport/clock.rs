@@ -185,7 +185,7 @@ impl Clock {
     /// Waits until this much monotonic time has passed. On a manual clock, the wait ends when the clock has advanced that far.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use std::time::{Duration, SystemTime};
     /// use envd_sdk::Clock;
     ///

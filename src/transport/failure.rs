@@ -203,7 +203,7 @@ mod tests {
     async fn unknown_names_and_refusals_are_distinguished_with_and_without_a_proxy() {
         // Longer than a label may be (RFC 1035 section 2.3.4), so the name is not looked up in the network.
         let unknown = format!("http://{}.example", "a".repeat(64));
-        let refusing = format!("http://{}", equipment::refusing_address());
+        let refusing = format!("http://{}", test_support::refusing_address());
         let server = "https://api.example".to_owned();
         for (server, proxy, cause, words) in [
             (

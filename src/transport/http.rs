@@ -422,7 +422,7 @@ async fn next(reply: &mut reqwest::Response, left: usize) -> Result<Option<Bytes
 
 #[cfg(test)]
 mod tests {
-    use equipment::{Reply, Server};
+    use test_support::{Reply, Server};
 
     use super::*;
 

@@ -208,7 +208,7 @@ pub(crate) fn server_time(headers: &HeaderMap) -> Option<SystemTime> {
 
 #[cfg(test)]
 mod tests {
-    use equipment::script::rows;
+    use test_support::script::rows;
 
     use super::*;
 

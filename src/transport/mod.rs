@@ -1,4 +1,4 @@
-//! Sends one HTTP request. Only this room uses reqwest.
+//! Sends one HTTP request. Only this module uses reqwest.
 //!
 //! [`Http`] is a pool of connections, configured by [`HttpOptions`]. It sends a [`Request`] and returns a [`Reply`] of any
 //! status. An error means that there is no complete reply, and says whether the request may have arrived. Tests of applications

@@ -55,8 +55,8 @@ pub(super) fn difference(ours: SystemTime, server: SystemTime) -> String {
 
 #[cfg(test)]
 mod tests {
-    use equipment::script::rows;
     use reqwest::header::DATE;
+    use test_support::script::rows;
 
     use super::*;
 

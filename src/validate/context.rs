@@ -56,7 +56,7 @@ impl Context {
     /// User details do not include the PIC of an account (spec 2.8): set [`account_pic`](Self::account_pic) if you know it.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
     /// use envd_sdk::ops::AccountChoice;
     /// use envd_sdk::validate::{Context, validate_fields};

@@ -15,9 +15,9 @@ use envd_sdk::validate::{Context, Questionnaire, validate_fields};
 use envd_sdk::{Client, Error, HttpOptions};
 use envd_sync::Replica;
 use envd_sync::store::MemorySync;
-use equipment::script::rows;
-use equipment::{Reply, Server};
 use serde_json::{Value, json};
+use test_support::script::rows;
+use test_support::{Reply, Server};
 use tokio::runtime::Runtime;
 use zlib_rs::{DeflateConfig, ReturnCode, compress_slice};
 

@@ -9,7 +9,7 @@ use envd_sdk::auth::{
     AssertionSigner, BoxFuture, FileStore, PendingLogin, Provider, ProviderBuilder, Record,
     TokenManager,
 };
-use equipment::TestFolder;
+use test_support::TestFolder;
 
 /// Searches each freed block of memory for a text.
 ///

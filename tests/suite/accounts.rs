@@ -3,7 +3,7 @@
 use envd_sdk::ErrorKind;
 use envd_sdk::model::Role;
 use envd_sdk::ops::AccountChoice;
-use equipment::script::play;
+use test_support::script::play;
 
 use crate::calls::Calls;
 

@@ -8,7 +8,7 @@ use envd_sdk::graphql::SCHEMA;
 use envd_sdk::model::{FormType, Role, TemplateInput};
 use envd_sdk::ops::{AccountChoice, ConsignmentFilter, TemplateFilter};
 use envd_sdk::{Client, Error, RetryPolicy};
-use equipment::script::play;
+use test_support::script::play;
 
 use crate::calls::Calls;
 use crate::fixed_date::fake_builder;

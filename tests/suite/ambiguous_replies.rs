@@ -5,8 +5,8 @@
 mod queries;
 
 use envd_sdk::Error;
-use equipment::script::rows;
 use serde_json::Value;
+use test_support::script::rows;
 
 use crate::calls::Calls;
 use crate::scripted::typed;

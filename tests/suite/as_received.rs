@@ -5,13 +5,13 @@ use std::time::Duration;
 use envd_sdk::graphql::generated::{Consignments, consignments};
 use envd_sdk::model::{Connection, ConsignmentSummary, Question, QuestionList};
 use envd_sdk::ops::ConsignmentFilter;
-use envd_sdk::{Account, ErrorKind};
-use equipment::{Reply, Server};
+use envd_sdk::{AccountClient, ErrorKind};
 use serde_json::{Value, json};
+use test_support::{Reply, Server};
 
 use crate::scripted::client;
 
-fn account(server: &Server) -> Account {
+fn account(server: &Server) -> AccountClient {
     client(server).build().unwrap().account("envd-1")
 }
 

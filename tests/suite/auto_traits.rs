@@ -15,8 +15,8 @@ use envd_sdk::profile::ServiceProfile;
 use envd_sdk::register::{LookupMany, PagePosition, Register, RegisterBuilder};
 use envd_sdk::validate::{Context, Form, Questionnaire, Report};
 use envd_sdk::{
-    Account, Call, Client, ClientBuilder, Clock, Error, HttpOptions, Items, Outcome, Page, Pager,
-    RetryPolicy, Secret,
+    AccountClient, Call, Client, ClientBuilder, Clock, Error, HttpOptions, Items, Outcome, Page,
+    Pager, RetryPolicy, Secret,
 };
 
 const fn is_handle<T: Clone + Debug + Send + Sync + 'static>() {}
@@ -25,7 +25,7 @@ const fn is_sent<T: Debug + Send + 'static>() {}
 
 /// Types that can be cloned, shared and sent to other threads.
 const _: () = {
-    is_handle::<Account>();
+    is_handle::<AccountClient>();
     is_handle::<Client>();
     is_handle::<Clock>();
     is_handle::<Error>();

@@ -34,10 +34,10 @@ use envd_sdk::model::{
 use envd_sdk::ops::{AccountChoice, ConsignmentFilter, TemplateFilter};
 use envd_sdk::register::{IfModified, Lookup, PropertySearch, Register};
 use envd_sdk::{Call, Client, Clock, Error, HttpOptions, Outcome, Result, RetryPolicy};
-use equipment::script::{Stage, listed, span};
-use equipment::{Reply, Request, Server, refusing_address};
 use serde::Serialize;
 use serde_json::{Value, json};
+use test_support::script::{Stage, listed, span};
+use test_support::{Reply, Request, Server, refusing_address};
 use tokio::task::JoinHandle;
 
 use crate::adapted::without;
@@ -693,8 +693,8 @@ impl Stage for Calls {
                 .to_owned(),
             "count" => self.value().unwrap().as_array().unwrap().len().to_string(),
             "late" => {
-                let levers = self.fake.as_ref().unwrap().levers();
-                levers.process_late_requests().to_string()
+                let controls = self.fake.as_ref().unwrap().controls();
+                controls.process_late_requests().to_string()
             }
             "left_out" => {
                 let operations = self.client.as_ref().unwrap().profile().operations;

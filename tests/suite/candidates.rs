@@ -5,8 +5,8 @@ use envd_sdk::graphql::generated::Consignment;
 use envd_sdk::model::{
     AnswerInput, ConsignmentId, ConsignmentInput, ConsignmentSummary, PartyInput,
 };
-use envd_sdk::{Account, RetryPolicy};
-use equipment::script::play;
+use envd_sdk::{AccountClient, RetryPolicy};
+use test_support::script::play;
 
 use crate::calls::{self, Calls};
 use crate::fixed_date::manual;
@@ -15,7 +15,7 @@ async fn fake() -> Fake {
     manual().0.start().await.unwrap()
 }
 
-fn account(fake: &Fake) -> Account {
+fn account(fake: &Fake) -> AccountClient {
     let client = fake.client().retry(RetryPolicy::none()).build().unwrap();
     client.account(fake.account_id())
 }
@@ -28,7 +28,7 @@ fn ids(records: Vec<ConsignmentSummary>) -> Vec<ConsignmentId> {
     records.into_iter().filter_map(|record| record.id).collect()
 }
 
-async fn save(account: &Account, input: ConsignmentInput) -> ConsignmentId {
+async fn save(account: &AccountClient, input: ConsignmentInput) -> ConsignmentId {
     let saved = account.save_consignment(input).await.unwrap().value;
     saved.id.unwrap()
 }

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use envd_sdk::auth::StaticToken;
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::{Client, ClientBuilder, HttpOptions};
-use equipment::Server;
 use serde_json::json;
+use test_support::Server;
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 

@@ -1,7 +1,7 @@
 //! Every row of the error table (spec 7.2) and every other body of `tests/fixtures/errors`, from literal bodies.
 
 use envd_sdk::model::{Condition, ServerError, Severity};
-use equipment::script::rows;
+use test_support::script::rows;
 
 use crate::fixed_date::fixture;
 

@@ -3,9 +3,9 @@
 use envd_sdk::ErrorKind;
 use envd_sdk::model::ConsignmentText;
 use envd_sdk::profile::ServiceProfile;
-use equipment::Server;
-use equipment::script::rows;
 use serde_json::json;
+use test_support::Server;
+use test_support::script::rows;
 
 use crate::scripted::{client, ok};
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 use envd_sdk::auth::{Provider, ProviderBuilder};
 use envd_sdk::fake::{Fake, Fault};
 use envd_sdk::{Error, ErrorKind};
-use equipment::script::play;
 use serde_json::json;
+use test_support::script::play;
 
 use crate::calls::Calls;
 use crate::fixed_date::{log_in, manager, manual, start_fake};
@@ -229,7 +229,7 @@ async fn old_metadata_is_used_while_the_provider_is_down() {
 #[tokio::test]
 async fn rfc_9207_2_4_a_callback_without_the_announced_iss_is_refused() {
     let fake = start_fake().await;
-    fake.levers().omit_iss(true);
+    fake.controls().omit_iss(true);
     let check = async |builder: ProviderBuilder| log_in(&fake, &manager(builder)).await;
     let discovered = settings(&fake).discover().await.unwrap();
     let error = check(discovered.clone()).await.unwrap_err();

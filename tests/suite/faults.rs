@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use envd_sdk::fake::{Fake, Fault};
-use equipment::script::play;
+use test_support::script::play;
 
 use crate::calls::Calls;
 use crate::fixed_date::manual;

@@ -2,7 +2,7 @@
 
 use envd_sdk::fake::{Fake, Fault};
 use envd_sdk::{Client, ErrorKind};
-use equipment::{Reply, Server};
+use test_support::{Reply, Server};
 
 use crate::fixed_date::start_fake;
 use crate::scripted::client;

@@ -6,8 +6,8 @@ use envd_sdk::auth::{MemoryStore, StaticToken, TokenManager, TokenSource};
 use envd_sdk::fake::Fault;
 use envd_sdk::model::SavedConsignment;
 use envd_sdk::{Call, Client, ErrorKind, Outcome};
-use equipment::Server;
 use serde_json::json;
+use test_support::Server;
 
 use crate::calls::input;
 use crate::fixed_date::{log_in, manual};

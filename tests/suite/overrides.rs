@@ -1,6 +1,6 @@
 //! Documents of the caller that replace ours, for a live schema that differs from the assumptions.
 
-use equipment::script::play;
+use test_support::script::play;
 
 use crate::calls::Calls;
 

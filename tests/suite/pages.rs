@@ -8,16 +8,16 @@ use envd_sdk::graphql::generated::{FullConsignments, Templates};
 use envd_sdk::model::{ConsignmentSummary, FormType, Property, TemplateInput};
 use envd_sdk::ops::{ConsignmentFilter, TemplateFilter};
 use envd_sdk::register::PagePosition;
-use envd_sdk::{Account, Error, ErrorKind, Items};
-use equipment::{Reply, Server};
+use envd_sdk::{AccountClient, Error, ErrorKind, Items};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use test_support::{Reply, Server};
 
 use crate::fixed_date::start_fake;
 use crate::profiles::moved;
 use crate::scripted::{body, client, ok};
 
-fn account(server: &Server) -> Account {
+fn account(server: &Server) -> AccountClient {
     client(server).build().unwrap().account("envd-1")
 }
 

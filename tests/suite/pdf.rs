@@ -2,7 +2,7 @@
 
 use envd_sdk::ErrorKind;
 use envd_sdk::model::PdfUrl;
-use equipment::script::play;
+use test_support::script::play;
 
 use crate::calls::Calls;
 use crate::fixed_date::start_fake;

@@ -10,8 +10,8 @@ use envd_sdk::profile::{
     FurtherForm, OperationProfile, RegisterAuthentication, ServiceProfile, Sourced,
 };
 use envd_sdk::register::PropertySearch;
-use envd_sdk::{Account, ErrorKind, Result};
-use equipment::script::rows;
+use envd_sdk::{AccountClient, ErrorKind, Result};
+use test_support::script::rows;
 
 use crate::calls::input;
 use crate::fixed_date::fake_builder;
@@ -86,7 +86,7 @@ fn token_of(fake: &Fake) -> StaticToken {
 }
 
 /// The calls of a typical program.
-pub(crate) async fn main_job(account: &Account) -> Result<()> {
+pub(crate) async fn main_job(account: &AccountClient) -> Result<()> {
     let filter = ConsignmentFilter::default().page_size(50);
     let mut records = Vec::new();
     let mut items = account.consignments(&filter).items();

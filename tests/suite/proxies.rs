@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use envd_sdk::auth::{Provider, StaticToken};
 use envd_sdk::{Client, ConnectCause, ErrorKind, HttpOptions, RetryPolicy};
-use equipment::{Reply, Server};
+use test_support::{Reply, Server};
 use url::Url;
 
 use crate::fixed_date::start_fake;

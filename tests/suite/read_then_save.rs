@@ -1,12 +1,12 @@
 //! A record that was read can be saved: the input created from it has the formats of section 2 of the specification.
 
-use envd_sdk::Account;
+use envd_sdk::AccountClient;
 use envd_sdk::fake::{Fake, World};
 use envd_sdk::model::{Consignment, ConsignmentInput, Day, ServerError, Timestamp};
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::validate::{Context, Operation, Questionnaire, Report, compare};
-use equipment::script::rows;
 use serde_json::{Value, json};
+use test_support::script::rows;
 
 use crate::fixed_date::{fixture, fixtures, manual};
 
@@ -31,7 +31,7 @@ fn stored(mut record: Value) -> Value {
 /// A fake on 2026-11-20 that holds these consignments, and an account at it.
 async fn serving(
     consignments: impl IntoIterator<Item = Value>,
-) -> (Fake, Account, Context, Questionnaire) {
+) -> (Fake, AccountClient, Context, Questionnaire) {
     let mut world = World::sample();
     for input in consignments {
         world = world.consignment(ACCOUNT, input);
@@ -49,7 +49,7 @@ async fn serving(
 }
 
 /// All consignments of the account with all fields.
-async fn all(account: &Account) -> Vec<Consignment> {
+async fn all(account: &AccountClient) -> Vec<Consignment> {
     let mut found = Vec::new();
     let mut items = account.consignments(&ConsignmentFilter::default()).items();
     while let Some(item) = items.next().await {
@@ -59,7 +59,7 @@ async fn all(account: &Account) -> Vec<Consignment> {
     found
 }
 
-async fn save(account: &Account, input: &ConsignmentInput) -> Result<(), Vec<ServerError>> {
+async fn save(account: &AccountClient, input: &ConsignmentInput) -> Result<(), Vec<ServerError>> {
     match account.save_consignment(input.clone()).await {
         Ok(saved) if saved.problems.is_empty() => Ok(()),
         Ok(saved) => Err(saved.problems),

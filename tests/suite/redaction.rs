@@ -1,4 +1,4 @@
-//! `Debug` of the public types has no personal data and no secrets. `tests/rooms/shown.txt` lists all of them.
+//! `Debug` of the public types has no personal data and no secrets. `tests/architecture/shown.txt` lists all of them.
 
 use std::fmt::Debug;
 
@@ -26,11 +26,11 @@ use envd_sdk::{
     AsReceived, Call, Client, ClientBuilder, Clock, DryRun, Error, HttpOptions, Items, Page, Pager,
     Secret,
 };
-use equipment::{PLANTED, hides, hides_text};
 use serde::de::value::Error as Refused;
 use serde::de::{DeserializeOwned, Deserializer, Visitor};
 use serde::{Serialize, forward_to_deserialize_any};
 use serde_json::json;
+use test_support::{PLANTED, hides, hides_text};
 
 use crate::calls;
 use crate::fixed_date::{fake_builder, fixture, log_in, manual, start_fake};

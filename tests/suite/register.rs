@@ -10,8 +10,8 @@ use envd_sdk::fake::Fake;
 use envd_sdk::model::{Pic, Property, PropertyStatus, PropertyTypeCode};
 use envd_sdk::register::{IfModified, Lookup, PagePosition, PropertySearch, Register};
 use envd_sdk::{Clock, ErrorKind, Page, Pager, Result};
-use equipment::{Reply, Request, Server};
 use serde_json::{Value, json};
+use test_support::{Reply, Request, Server};
 use url::Url;
 
 use crate::fixed_date::{fake_builder, noon, start_fake};

@@ -10,8 +10,8 @@ use envd_sdk::model::{
 use envd_sdk::ops::{ConsignmentFilter, TemplateFilter};
 use envd_sdk::profile::ServiceProfile;
 use envd_sdk::{Client, ErrorKind};
-use equipment::script::rows;
 use serde_json::{Value, json};
+use test_support::script::rows;
 
 use crate::calls::input;
 use crate::fixed_date::manual;

@@ -2,8 +2,8 @@
 //!
 //! A verdict is the kind of the error, `x4` for the number of requests, and `?` if the change may have applied.
 
-use equipment::Reply;
-use equipment::script::{play, rows};
+use test_support::Reply;
+use test_support::script::{play, rows};
 
 use crate::calls::Calls;
 use crate::scripted::typed;
@@ -72,8 +72,8 @@ async fn each_status_with_each_body_has_the_verdict_of_the_matrix() {
                 let is_shown = report.contains("hidden") == body.contains("hidden");
                 let message = error.server_message();
                 let has_message = body.contains("words") && status >= 400;
-                let is_told = message.as_deref() == Some("hidden words") || !has_message;
-                let is_so = is_shown && is_told && error.http_status() == Some(status);
+                let is_reported = message.as_deref() == Some("hidden words") || !has_message;
+                let is_so = is_shown && is_reported && error.http_status() == Some(status);
                 if verdict != expected.clone() + again || !is_so {
                     wrong.push(format!(
                         "{call}: {status} {body}: {verdict}, not {expected}: {report}"

@@ -4,9 +4,9 @@ use envd_sdk::auth::StaticToken;
 use envd_sdk::model::{CommentInput, ConsignmentStatus, FormType, Role, Species, TemplateInput};
 use envd_sdk::ops::{ConsignmentFilter, TemplateFilter};
 use envd_sdk::{Call, Client, ErrorKind};
-use equipment::script::rows;
-use equipment::{Reply, Server};
 use serde_json::{Value, json};
+use test_support::script::rows;
+use test_support::{Reply, Server};
 
 use crate::calls::input;
 use crate::scripted::{client, ok};

@@ -1,6 +1,6 @@
 //! Retries: the failures that are retried, and those after which a mutation may have been applied.
 
-use equipment::script::play;
+use test_support::script::play;
 
 use crate::calls::Calls;
 

@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime};
 use envd_sdk::auth::StaticToken;
 use envd_sdk::register::{Register, RegisterBuilder};
 use envd_sdk::{Client, ClientBuilder, Clock, RetryPolicy};
-use equipment::{Reply, Request, Server};
 use serde_json::Value;
+use test_support::{Reply, Request, Server};
 
 use crate::watchdog::watch;
 

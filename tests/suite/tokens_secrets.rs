@@ -9,8 +9,8 @@ use envd_sdk::fake::{Fake, Fault};
 use envd_sdk::model::{DeclarationInput, PartyInput};
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::{Client, RetryPolicy};
-use equipment::{Reply, Server};
 use serde_json::{Value, json};
+use test_support::{Reply, Server};
 use url::Url;
 
 use super::trace_recorder::{recorded, trace_in_separate_process};

@@ -1,7 +1,7 @@
 //! Traces have operation, kind, page, attempt, status and codes, and never variables, bodies or tokens.
 
 use envd_sdk::ops::ConsignmentFilter;
-use equipment::script::play;
+use test_support::script::play;
 
 use super::trace_recorder::{recorded, recorded_by_us, trace_in_separate_process};
 use crate::calls::Calls;

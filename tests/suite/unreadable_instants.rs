@@ -11,7 +11,7 @@ use crate::fixed_date::start_fake;
 async fn a_list_with_an_instant_that_cannot_be_read_is_not_asked_for() {
     let fake = start_fake().await;
     let account = fake.client().build().unwrap().account(fake.account_id());
-    for text in equipment::UNREADABLE_INSTANTS.split('|') {
+    for text in test_support::UNREADABLE_INSTANTS.split('|') {
         let filters = [
             ConsignmentFilter::default().from(text),
             ConsignmentFilter::default().to(text),

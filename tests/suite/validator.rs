@@ -8,10 +8,10 @@ use std::sync::OnceLock;
 use envd_sdk::fake::{Fake, World};
 use envd_sdk::model::{ConsignmentInput, Day, ServerError, TimeZone};
 use envd_sdk::validate::{Context, Finding, Questionnaire, Report, Rule, compare};
-use envd_sdk::{Account, Clock};
-use equipment::seeded::cases;
+use envd_sdk::{AccountClient, Clock};
 use proptest::prelude::{prop, proptest};
 use serde_json::{Value, json};
+use test_support::seeded::cases;
 use tokio::runtime::Runtime;
 
 use edits::{Edit, edit};
@@ -23,7 +23,7 @@ use crate::fixed_date::{fake_builder, fixtures, noon};
 struct Setting {
     runtime: Runtime,
     _fake: Fake,
-    account: Account,
+    account: AccountClient,
     questionnaire: Questionnaire,
     context: Context,
     ids: Vec<String>,
@@ -79,7 +79,7 @@ fn valid() -> Vec<Value> {
 }
 
 /// The fake's errors for a consignment, as the client decodes them.
-fn ask(runtime: &Runtime, account: &Account, input: &ConsignmentInput) -> Vec<ServerError> {
+fn ask(runtime: &Runtime, account: &AccountClient, input: &ConsignmentInput) -> Vec<ServerError> {
     let reply = account.save_consignment(input.clone());
     match runtime.block_on(reply.into_future()) {
         Ok(outcome) => outcome.problems,

@@ -8,7 +8,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-use equipment::script::LIMIT;
+use test_support::script::LIMIT;
 
 /// The place and time of a test's last request for a fake or a client.
 struct Watched {

@@ -1,7 +1,7 @@
 //! Walks through a list that changes on the website during the walk, as an application sees them.
 
 use envd_sdk::fake::WebsiteEdit;
-use envd_sdk::fake::levers::Assumptions;
+use envd_sdk::fake::controls::Assumptions;
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::profile::{ListOrder, Lists};
 use serde_json::json;
@@ -11,7 +11,7 @@ use crate::fixed_date::fake_builder;
 /// The last digits of the numbers of all records, on pages of three, with this edit before the second page.
 async fn walk(assumptions: Assumptions, edit: WebsiteEdit) -> String {
     let fake = fake_builder().assume(assumptions).start().await.unwrap();
-    fake.levers().edit_before_list(fake.account_id(), 2, edit);
+    fake.controls().edit_before_list(fake.account_id(), 2, edit);
     let account = fake.client().build().unwrap().account(fake.account_id());
     let filter = ConsignmentFilter::default().page_size(3);
     let mut pager = account.consignments(&filter).look_ahead(0);

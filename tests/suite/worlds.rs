@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use envd_sdk::fake::{Fake, User, UserRecord, World};
 use envd_sdk::ops::ConsignmentFilter;
-use envd_sdk::{Account, ErrorKind};
+use envd_sdk::{AccountClient, ErrorKind};
 use serde_json::json;
 
 use crate::calls::input;
@@ -20,7 +20,7 @@ fn kim() -> UserRecord {
 }
 
 /// The number of consignments that the account lists.
-async fn listed(account: &Account) -> usize {
+async fn listed(account: &AccountClient) -> usize {
     let filter = ConsignmentFilter::default();
     let page = account.consignments_page(&filter, None).await;
     page.unwrap().value.edges.len()

@@ -10,7 +10,7 @@ use envd_sdk::model::{Consignment, ConsignmentInput, Day, PageInfo, Question};
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::profile::{ComparedDate, ServiceProfile, Sourced};
 use envd_sdk::validate::{Context, Questionnaire};
-use envd_sdk::{Account, Client, HttpOptions};
+use envd_sdk::{AccountClient, Client, HttpOptions};
 use serde_json::json;
 
 use crate::cpu::Run;
@@ -31,7 +31,7 @@ pub fn client_with(url: &str, options: HttpOptions) -> Client {
 }
 
 /// An account, and how its inputs are validated before they are saved.
-pub struct Saver(Account, Option<(Questionnaire, Context)>);
+pub struct Saver(AccountClient, Option<(Questionnaire, Context)>);
 
 /// Either with a constant token or with a token manager; validates inputs with so many answers.
 pub async fn saver(run: &Run<'_>, manager: bool, answers: Option<usize>) -> Saver {

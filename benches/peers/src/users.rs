@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use envd_sdk::model::ConsignmentInput;
-use envd_sdk::{Account, HttpOptions};
+use envd_sdk::{AccountClient, HttpOptions};
 use serde_json::Value;
 
 use crate::compare::{Work, count, least};
@@ -57,7 +57,7 @@ fn save_for(run: &Run<'_>, accounts: usize) -> Duration {
         }
         (users, AtomicUsize::new(0))
     };
-    type Users = (Vec<Account>, AtomicUsize);
+    type Users = (Vec<AccountClient>, AtomicUsize);
     let one = |users: Arc<Users>, input: ConsignmentInput| async move {
         let (users, next) = &*users;
         let user = &users[next.fetch_add(1, Ordering::Relaxed) % users.len()];

@@ -17,7 +17,7 @@
 //! use envd_sdk::auth::TokenManager;
 //! use envd_sync::Replica;
 //!
-//! # equipment::example(async {
+//! # test_support::example(async {
 //! let pool = PostgresPool::from_url("postgres://app:password@127.0.0.1/app", 16)?;
 //! let tokens = PostgresStore::builder(pool.clone()).build()?;
 //! let copies = PostgresSync::builder(pool).build()?;

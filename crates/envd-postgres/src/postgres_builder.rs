@@ -91,7 +91,7 @@ impl<S> fmt::Debug for PostgresBuilder<S> {
 
 #[cfg(test)]
 mod tests {
-    use equipment::{PLANTED, hides};
+    use test_support::{PLANTED, hides};
 
     use super::*;
     use crate::{PostgresStore, PostgresSync};

@@ -135,7 +135,7 @@ async fn run(folder: &Path, days: u64, scale: u64, page: u64) -> bool {
     let each_day = |all: u64| all / days;
     let mut met = vec![
         row(
-            "full walks",
+            "full scans",
             full,
             "in all",
             Goal::AtMost((days + 2) as f64),

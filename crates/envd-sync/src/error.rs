@@ -43,7 +43,7 @@ impl Error {
     /// [`Config`](ErrorKind::Config).
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sdk::ErrorKind;
     /// use envd_sync::Replica;
     /// use envd_sync::store::MemorySync;

@@ -29,7 +29,7 @@
 //! A copy and its changes on the fake, while another user works on the website:
 //!
 //! ```
-//! # equipment::example(async {
+//! # test_support::example(async {
 //! use envd_sdk::model::{ConsignmentInput, ConsignmentStatus};
 //! use envd_sync::Replica;
 //! use envd_sync::replica::ChangeKind;

@@ -19,7 +19,7 @@ type Body<E> = Box<dyn FnOnce(LoopHandle, OnEvent<E>) -> BoxFuture<'static, ()> 
 /// Await it, or spawn its future; dropping it at any time is safe.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// use envd_sync::Replica;
 /// use envd_sync::replica::SyncEvent;
 /// use envd_sync::store::MemorySync;

@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use equipment::script::rows;
 use serde_json::{Value, json};
+use test_support::script::rows;
 
 use super::*;
 use crate::auth::id_token::ExpectedIdToken;

@@ -40,7 +40,7 @@ struct StoredEntry<'a> {
 /// use envd_sdk::auth::{FileStore, StoreErrorKind, TokenStore};
 /// use envd_sdk::auth::keyring::KeyringStore;
 ///
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// let folder = std::env::temp_dir();
 /// let locks = folder.join("my-app-keyring");
 /// let store: Arc<dyn TokenStore> = match KeyringStore::open("my-app", locks).await {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 use std::{env, process};
 
-use equipment::TestFolder;
 use keyring_core::{CredentialStore, mock};
+use test_support::TestFolder;
 
 use super::KeyringStore;
 use crate::auth::{Record, StoreErrorKind, TokenStore};
@@ -93,6 +93,6 @@ async fn debug_shows_no_token() {
     let (here, _there, _folder) = two();
     here.swap("sam", None, &record(1)).await.unwrap();
     for text in ["s3cr3t", "sam"] {
-        equipment::hides_text::<KeyringStore>(&here, text);
+        test_support::hides_text::<KeyringStore>(&here, text);
     }
 }

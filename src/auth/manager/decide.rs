@@ -76,11 +76,12 @@ pub(super) fn serve(
     if is_rejected {
         let too_soon =
             |at: Duration| now.monotonic < at.saturating_add(policy.timing.between_forced);
-        if let Some(usable) = usable.filter(|_| state.trials.forced_at.is_some_and(too_soon)) {
+        if let Some(usable) = usable.filter(|_| state.refresh_state.forced_at.is_some_and(too_soon))
+        {
             // It was just renewed, so another new token would be refused too.
             return Ok(Served::Token(usable.token.clone(), None));
         }
-        state.trials.forced_at = Some(now.monotonic);
+        state.refresh_state.forced_at = Some(now.monotonic);
     }
     // Refresh even if the tokens are dead: the user may have logged in through another process.
     Ok(Served::Refresh {
@@ -96,10 +97,10 @@ fn beside(
     policy: &RefreshPolicy,
 ) -> Option<Background> {
     let mut look_at = Duration::MAX;
-    let may_refresh = !policy.no_background && state.trials.dead.is_none() && !state.closed;
+    let may_refresh = !policy.no_background && state.refresh_state.dead.is_none() && !state.closed;
     if may_refresh && usable.is_renewal_due(now) {
         let Some((until, _)) = state.paused(now.monotonic) else {
-            usable.look_again(now, now.monotonic.saturating_add(REFRESH_LOOK));
+            usable.search_again(now, now.monotonic.saturating_add(REFRESH_LOOK));
             let replaces = usable.generation();
             let is_running = state.running().is_some();
             return (!is_running).then_some(Background::Refresh { replaces });
@@ -110,7 +111,7 @@ fn beside(
     if is_due {
         state.check_at = now.monotonic.saturating_add(policy.timing.store_check);
     }
-    usable.look_again(now, look_at.min(state.check_at));
+    usable.search_again(now, look_at.min(state.check_at));
     (is_due && !state.closed).then_some(Background::Check)
 }
 
@@ -142,7 +143,7 @@ pub(super) enum RecordMeaning {
 pub(super) fn compare(state: &State, record: Option<&Record>) -> RecordMeaning {
     let Some(record) = record else {
         return match &state.cached {
-            _ if state.trials.dead.is_some() => RecordMeaning::Unchanged,
+            _ if state.refresh_state.dead.is_some() => RecordMeaning::Unchanged,
             Some(cached) if cached.version.is_none() => RecordMeaning::Unchanged,
             Some(_) => RecordMeaning::LoggedOut,
             None => RecordMeaning::Nobody,
@@ -151,7 +152,7 @@ pub(super) fn compare(state: &State, record: Option<&Record>) -> RecordMeaning {
     let users = state.account.as_ref().zip(record.tokens.subject.as_ref());
     let is_of_another = users.is_some_and(|(ours, theirs)| ours != theirs);
     // Dead tokens yield to any others.
-    let keeps_newer = !is_of_another && state.trials.dead.is_none();
+    let keeps_newer = !is_of_another && state.refresh_state.dead.is_none();
     match &state.cached {
         Some(cached) if same_tokens(&cached.tokens, &record.tokens) => RecordMeaning::Same,
         Some(cached) if replaces(cached, record) => RecordMeaning::Replaced,
@@ -275,7 +276,7 @@ pub(super) fn foreign_mark(
     state: &State,
     mark_ends: Option<Duration>,
 ) -> Option<(ForeignMark, Duration)> {
-    let mark = state.trials.foreign_mark?;
+    let mark = state.refresh_state.foreign_mark?;
     Some((mark, mark.since.saturating_add(mark_ends?)))
 }
 

@@ -8,7 +8,7 @@ use url::Url;
 use super::memory::{CachedTokens, Stop};
 use super::refresh::{RefreshTransaction, save_or_report};
 use super::report::Event;
-use super::shared::{Epoch, Shared};
+use super::shared::{Session, Shared};
 use crate::auth::endpoint::{self, Class, Issued};
 use crate::auth::failure::login_refused;
 use crate::auth::id_token::ExpectedIdToken;
@@ -128,18 +128,18 @@ impl Login {
     async fn replace_session(&self, mut tokens: TokenSet) -> Result<TokenSet, Stop> {
         let shared = &self.shared;
         // A refresh of the old tokens releases the lock, and its reply is discarded.
-        let epoch = {
+        let session = {
             let mut state = shared.state();
             if state.logouts != self.logouts {
                 return Err(Stop::Superseded);
             }
-            Epoch::begin(shared, &mut state)
+            Session::begin(shared, &mut state)
         };
         // OK without the lock if it cannot be taken: a swap does not overwrite a change by another process.
         let _lease = RefreshTransaction::begin(shared, shared.policy.timing.lock_wait).await;
         let stored = shared.load().await.ok().and_then(|read| read.stored);
-        let epoch = {
-            let mut state = epoch.state()?;
+        let session = {
+            let mut state = session.state()?;
             let stored_generation = stored.as_ref().map_or(0, |s| s.record.tokens.generation);
             tokens.generation = state
                 .last_generation
@@ -151,15 +151,15 @@ impl Login {
             let version = stored.map(|stored| stored.version);
             state.cached = Some(CachedTokens::unsaved(tokens.clone(), version));
             shared.snapshot.store(None);
-            Epoch::begin(shared, &mut state)
+            Session::begin(shared, &mut state)
         };
-        let failed = save_or_report(&epoch).await?;
+        let failed = save_or_report(&session).await?;
         if let Some(error) = failed.clone().filter(|_| shared.policy.strict) {
             return Err(error.into());
         }
         let generation = tokens.generation;
         // A later login in another process may have intervened.
-        if epoch.publish_cached()?.generation() == generation {
+        if session.publish_cached()?.generation() == generation {
             shared.emit(Event::LoggedIn {
                 generation,
                 elsewhere: false,
@@ -182,7 +182,7 @@ fn overtaken() -> Error {
 ///
 /// ```
 /// # use envd_sdk::fake::Fake;
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// # let fake = Fake::start().await;
 /// # let manager = fake.token_manager().await?;
 /// let report = manager.logout(None).await;
@@ -209,7 +209,7 @@ debug_shows!(LogoutReport, |it| host: it.url.as_ref().and_then(Url::host_str), p
 
 /// A logout that has wiped memory, but not yet deleted the record or revoked the token.
 pub(super) struct Logout {
-    epoch: Epoch,
+    session: Session,
     refresh_token: Option<Secret>,
     /// Dropped after the deletion, or when the task is dropped with its runtime.
     deletion: Arc<()>,
@@ -223,13 +223,13 @@ impl Logout {
         state.account = None;
         state.logouts += 1;
         shared.snapshot.store(None);
-        let epoch = Epoch::begin(shared, &mut state);
+        let session = Session::begin(shared, &mut state);
         state.login.get_or_insert_default();
         let deletion = Arc::new(());
         state.deletion = Arc::downgrade(&deletion);
         shared.emit(Event::LoggedOut { elsewhere: false });
         Self {
-            epoch,
+            session,
             refresh_token: cached.and_then(|cached| cached.tokens.refresh_token.clone()),
             deletion,
         }
@@ -240,7 +240,7 @@ impl Logout {
         let mut problems = Vec::new();
         let mut tokens = Vec::from_iter(self.refresh_token.clone());
         let deleted = self.delete_record().await;
-        let shared = self.epoch.shared;
+        let shared = self.session.shared;
         // Invalidates reads that began earlier, even if another process deleted the record.
         shared.state().writes += 1;
         drop(self.deletion);
@@ -259,13 +259,13 @@ impl Logout {
 
     /// Deletes the record whatever its version. Returns its refresh token.
     async fn delete_record(&self) -> Result<Option<Secret>> {
-        let shared = &self.epoch.shared;
+        let shared = &self.session.shared;
         // OK without the lock if it cannot be taken: the record must be deleted, and each attempt compares versions.
         let _lease = RefreshTransaction::begin(shared, shared.policy.timing.lock_wait).await;
         // A refresh in another process may write once or twice in between.
         for _ in 0..5 {
             let read = shared.load().await;
-            if self.epoch.is_over() {
+            if self.session.is_over() {
                 // The record belongs to a new login.
                 return Ok(None);
             }
@@ -292,7 +292,7 @@ impl Logout {
         if error.kind() != StoreErrorKind::Unreadable {
             return error;
         }
-        let shared = &self.epoch.shared;
+        let shared = &self.session.shared;
         match shared.store.set_aside_unreadable(&shared.key).await {
             Ok(true) => StoreError::new(
                 StoreErrorKind::Unreadable,

@@ -88,7 +88,7 @@ impl Snapshot {
     }
 
     /// Schedules the next check at this time, or at the renewal if that is earlier and still to come.
-    pub(super) fn look_again(&self, now: ClockReading, at: Duration) {
+    pub(super) fn search_again(&self, now: ClockReading, at: Duration) {
         let renewal = Some(self.renew_at.monotonic).filter(|renewal| *renewal > now.monotonic);
         let at = renewal.map_or(at, |renewal| renewal.min(at));
         self.look_at.store(nanos(at), Ordering::Relaxed);
@@ -106,14 +106,14 @@ fn nanos(time: Duration) -> u64 {
 #[derive(Default)]
 pub(super) struct State {
     /// The number of logins and logouts.
-    pub(super) epoch: u64,
+    pub(super) session: u64,
     /// The number of logouts. A logout aborts a running login, whereas a later login merely replaces an earlier one.
     pub(super) logouts: u64,
     pub(super) cached: Option<CachedTokens>,
     /// The user of the tokens. Kept when the tokens are dead, so that another user's tokens are never served.
     pub(super) account: Option<String>,
-    /// The state left by the refreshes of this epoch.
-    pub(super) trials: Trials,
+    /// The state left by the refreshes of this session.
+    pub(super) refresh_state: RefreshState,
     /// The number of writes and deletions by this manager. A read that began before the latest one is outdated.
     pub(super) writes: u64,
     /// Set by a shutdown: no refresh starts afterwards.
@@ -134,7 +134,7 @@ pub(super) struct State {
 
 /// The state of refreshes between two logins or logouts.
 #[derive(Default)]
-pub(super) struct Trials {
+pub(super) struct RefreshState {
     /// Why the cached tokens can never be renewed.
     pub(super) dead: Option<Error>,
     /// A failure to return to callers until the next attempt.
@@ -227,13 +227,13 @@ impl State {
 
     /// The failure to return now.
     pub(super) fn paused(&self, monotonic: Duration) -> Option<&(Duration, Error)> {
-        let pause = self.trials.pause.as_ref();
+        let pause = self.refresh_state.pause.as_ref();
         pause.filter(|(until, _)| monotonic < *until)
     }
 
     /// The running refresh. Excludes one that panicked or lost its runtime.
     pub(super) fn running(&self) -> Option<&Completion> {
-        let started = self.trials.refresh.as_ref();
+        let started = self.refresh_state.refresh.as_ref();
         started.filter(|refresh| refresh.has_changed().is_ok())
     }
 
@@ -264,7 +264,7 @@ impl State {
         has_token: bool,
         is_unread: bool,
     ) -> SessionState {
-        if let Some(reason) = self.trials.dead.clone() {
+        if let Some(reason) = self.refresh_state.dead.clone() {
             return SessionState::NeedsLogin { reason };
         }
         let has_refresh_token = match &self.cached {

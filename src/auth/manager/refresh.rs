@@ -15,7 +15,7 @@ use super::decide::{
 };
 use super::memory::{CachedTokens, Completion, ForeignMark, State, Stop};
 use super::report::Event;
-use super::shared::{Epoch, Shared, StoreRead};
+use super::shared::{Session, Shared, StoreRead};
 use crate::auth::endpoint::{self, Issued, Refusal};
 use crate::auth::failure::reauth;
 use crate::auth::id_token::ExpectedIdToken;
@@ -103,15 +103,15 @@ impl Drop for RefreshTransaction {
 }
 
 /// Stores the cached tokens. Reports and returns a store failure; storing is retried later.
-pub(super) async fn save_or_report(epoch: &Epoch) -> Result<Option<StoreError>, Stop> {
-    let Err(error) = epoch.save().await? else {
+pub(super) async fn save_or_report(session: &Session) -> Result<Option<StoreError>, Stop> {
+    let Err(error) = session.save().await? else {
         return Ok(None);
     };
     tracing::warn!("new tokens could not be stored: {error}");
     let reason = Error::from(error.clone());
-    epoch.shared.note_failure(&reason);
-    epoch.shared.emit(Event::PersistFailed { error: reason });
-    save_later(&epoch.shared)?;
+    session.shared.note_failure(&reason);
+    session.shared.emit(Event::PersistFailed { error: reason });
+    save_later(&session.shared)?;
     Ok(Some(error))
 }
 
@@ -127,10 +127,10 @@ pub(super) fn save_later(shared: &Arc<Shared>) -> Result<()> {
 
 async fn keep_saving(shared: Arc<Shared>) {
     for failures in 1_u32.. {
-        let epoch = Epoch::current(&shared, &shared.state());
+        let session = Session::current(&shared, &shared.state());
         let pause = backoff(failures).min(LONGEST_PAUSE);
-        // A new epoch ends the pause early: the tokens of a new login must not wait for it.
-        let _ = epoch.run(shared.clock().sleep(pause)).await;
+        // A new session ends the pause early: the tokens of a new login must not wait for it.
+        let _ = session.run(shared.clock().sleep(pause)).await;
         save_unsaved(&shared).await;
         let mut state = shared.state();
         if !state.has_unsaved() {
@@ -148,7 +148,7 @@ pub(super) async fn save_unsaved(shared: &Arc<Shared>) {
     }
 }
 
-/// Makes one attempt, in the current epoch.
+/// Makes one attempt, in the current session.
 async fn save_once(shared: &Arc<Shared>) {
     let is_unversioned = |state: &State| {
         let cached = state.cached.as_ref();
@@ -169,16 +169,16 @@ async fn save_once(shared: &Arc<Shared>) {
         // A refresh holds the lock, and its request may outlast the wait of other processes for the mark.
         Err(_) => None,
     };
-    let (epoch, token) = {
+    let (session, token) = {
         let state = shared.state();
         let cached = state.cached.as_ref();
         let token = cached.and_then(|cached| cached.tokens.refresh_token.clone());
-        (Epoch::current(shared, &state), token)
+        (Session::current(shared, &state), token)
     };
-    match epoch.save().await {
+    match session.save().await {
         Ok(Ok(())) => {
-            // OK to ignore: tokens of an earlier epoch are not published.
-            let _ = epoch.publish_cached();
+            // OK to ignore: tokens of an earlier session are not published.
+            let _ = session.publish_cached();
         }
         Ok(Err(error)) => shared.note_failure(&error.into()),
         Err(Stop::Superseded) => {}
@@ -195,21 +195,21 @@ pub(super) fn start(
     replaces: Option<u64>,
 ) -> Result<Completion> {
     let (result, completion) = watch::channel(None);
-    let epoch = Epoch::current(shared, state);
+    let session = Session::current(shared, state);
     let task = async move {
-        let refresh = Refresh { epoch, replaces };
+        let refresh = Refresh { session, replaces };
         // Boxed, so that the large future is allocated and freed next to its tokens. With many idle accounts, the gaps it left
         // otherwise took a third of the memory.
         let outcome = Box::pin(refresh.run()).await;
         if let Err(Stop::Failed(error)) = &outcome {
-            refresh.epoch.shared.note_failure(error);
+            refresh.session.shared.note_failure(error);
         }
-        if let Ok(mut state) = refresh.epoch.state() {
+        if let Ok(mut state) = refresh.session.state() {
             // Cleared before the result is sent: a woken caller must not find a refresh that has ended.
-            state.trials.refresh = None;
+            state.refresh_state.refresh = None;
             if outcome.is_err() {
                 // Nothing was renewed, so the next refused token may start another refresh.
-                state.trials.forced_at = None;
+                state.refresh_state.forced_at = None;
             }
         }
         result.send_replace(Some(outcome));
@@ -217,12 +217,12 @@ pub(super) fn start(
     let span = tracing::debug_span!("token_refresh");
     // OK under the state lock: if the runtime has ended, it drops the task before it starts.
     shared.spawn(task.instrument(span))?;
-    state.trials.refresh = Some(completion.clone());
+    state.refresh_state.refresh = Some(completion.clone());
     Ok(completion)
 }
 
 struct Refresh {
-    epoch: Epoch,
+    session: Session,
     replaces: Option<u64>,
 }
 
@@ -230,13 +230,13 @@ impl Refresh {
     async fn run(&self) -> Result<AccessToken, Stop> {
         // If tokens are cached they need refreshing, so skip the unlocked read.
         let needs_read = {
-            let state = self.epoch.state()?;
-            state.cached.is_none() || state.trials.dead.is_some()
+            let state = self.session.state()?;
+            state.cached.is_none() || state.refresh_state.dead.is_some()
         };
         if needs_read && let Some(token) = self.read_store().await? {
             return Ok(token);
         }
-        let shared = &self.epoch.shared;
+        let shared = &self.session.shared;
         let clock = shared.clock();
         let wait = shared.policy.timing.lock_wait;
         let until = clock.monotonic().saturating_add(wait);
@@ -251,7 +251,7 @@ impl Refresh {
         };
         loop {
             let step = next(
-                &*self.epoch.state()?,
+                &*self.session.state()?,
                 progress,
                 mark_ends,
                 clock.monotonic(),
@@ -260,26 +260,26 @@ impl Refresh {
                 RefreshStep::Lock => {
                     drop(transaction.take());
                     let locked = RefreshTransaction::begin_and_load(shared, left());
-                    let (begun, lock, read) = match self.epoch.run(locked).await? {
+                    let (begun, lock, read) = match self.session.run(locked).await? {
                         Ok(locked) => locked,
                         Err(error) if error.kind() == StoreErrorKind::LockTimeout => {
                             // A process that hangs with the lock may have renewed the tokens before.
                             let token = self.read_store().await?;
-                            self.epoch.state()?.trials.foreign_mark = None;
+                            self.session.state()?.refresh_state.foreign_mark = None;
                             return token.ok_or_else(|| error.into());
                         }
-                        Err(error) => return Err(self.epoch.store_failed(error)),
+                        Err(error) => return Err(self.session.store_failed(error)),
                     };
                     transaction = Some(begun);
                     (progress.lock, progress.claim) = (lock, None);
                     // The previous holder of the lock may have renewed the tokens.
-                    self.epoch.reconcile(read)?;
+                    self.session.reconcile(read)?;
                 }
                 RefreshStep::Save => {
                     // Tokens that an earlier refresh could not store take precedence over new ones.
                     progress.has_saved = true;
-                    if self.epoch.save().await?.is_ok() {
-                        self.epoch.publish_cached()?;
+                    if self.session.save().await?.is_ok() {
+                        self.session.publish_cached()?;
                     }
                 }
                 RefreshStep::Wait => {
@@ -290,10 +290,10 @@ impl Refresh {
                         return Err(last.into());
                     }
                     let pause = clock.sleep(POLL_INTERVAL.min(left()));
-                    self.epoch.run(pause).await?;
-                    match self.epoch.run(shared.load()).await? {
+                    self.session.run(pause).await?;
+                    match self.session.run(shared.load()).await? {
                         Ok(read) => {
-                            self.epoch.reconcile(read)?;
+                            self.session.reconcile(read)?;
                             last = StoreError::lock_timeout();
                         }
                         Err(error) => last = error,
@@ -301,26 +301,26 @@ impl Refresh {
                 }
                 RefreshStep::Claim => {
                     // The write also proves that the store is writable.
-                    let cached = self.epoch.cached()?;
-                    let mark = self.epoch.state()?.trials.foreign_mark;
+                    let cached = self.session.cached()?;
+                    let mark = self.session.state()?.refresh_state.foreign_mark;
                     match self.rewrite(&cached, Some(self.mark(&cached, None))).await {
                         Ok(Some(version)) => {
                             progress.claim = Some((version, 0));
                             // If the task is interrupted, the next call resumes here.
                             let mark = mark.map(|mark| ForeignMark { version, ..mark });
-                            self.epoch.state()?.trials.foreign_mark = mark;
+                            self.session.state()?.refresh_state.foreign_mark = mark;
                         }
                         Ok(None) => progress.lock = Lock::Untaken,
-                        Err(error) => return Err(self.epoch.store_failed(error)),
+                        Err(error) => return Err(self.session.store_failed(error)),
                     }
                 }
                 RefreshStep::Watch => {
-                    self.epoch.run(clock.sleep(POLL_INTERVAL)).await?;
-                    let version = self.epoch.cached()?.version;
-                    let read = self.epoch.run(self.load()).await??;
+                    self.session.run(clock.sleep(POLL_INTERVAL)).await?;
+                    let version = self.session.cached()?.version;
+                    let read = self.session.run(self.load()).await??;
                     if read.stored.as_ref().map(|stored| stored.version) != version {
                         progress.lock = Lock::Untaken;
-                        self.epoch.reconcile(read)?;
+                        self.session.reconcile(read)?;
                     } else if let Some((_, reads)) = &mut progress.claim {
                         *reads += 1;
                     }
@@ -334,23 +334,23 @@ impl Refresh {
     }
 
     fn usable_token(&self) -> Option<AccessToken> {
-        self.epoch.shared.usable_token(self.replaces)
+        self.session.shared.usable_token(self.replaces)
     }
 
     async fn load(&self) -> Result<StoreRead, Stop> {
-        let read = self.epoch.shared.load().await;
-        read.map_err(|error| self.epoch.store_failed(error))
+        let read = self.session.shared.load().await;
+        read.map_err(|error| self.session.store_failed(error))
     }
 
     /// Reads the store. Returns the current token if it is a result.
     async fn read_store(&self) -> Result<Option<AccessToken>, Stop> {
-        self.epoch.reconcile(self.load().await?)?;
+        self.session.reconcile(self.load().await?)?;
         Ok(self.usable_token())
     }
 
     /// How long to wait before replacing the mark of another process.
     fn mark_ends(&self) -> Option<Duration> {
-        let shared = &self.epoch.shared;
+        let shared = &self.session.shared;
         let provider = &shared.provider.0;
         let signing = provider.authentication.signing_limit();
         let wait = shared.policy.timing.wait_at_mark(provider.timeout, signing);
@@ -360,7 +360,7 @@ impl Refresh {
     fn mark(&self, cached: &CachedTokens, owner: Option<u64>) -> StoredMark {
         StoredMark {
             generation: cached.tokens.generation,
-            at: self.epoch.shared.clock().now(),
+            at: self.session.shared.clock().now(),
             owner,
         }
     }
@@ -372,12 +372,12 @@ impl Refresh {
         cached: &CachedTokens,
         mark: Option<StoredMark>,
     ) -> Result<Option<Version>, StoreError> {
-        let shared = &self.epoch.shared;
+        let shared = &self.session.shared;
         let mut record = Record::new(cached.tokens.as_ref().clone());
         record.refresh_mark = mark;
         let version = shared.swap(cached.version, record).await?;
-        if let (Some(_), Ok(mut state)) = (version, self.epoch.state()) {
-            state.trials.foreign_mark = None;
+        if let (Some(_), Ok(mut state)) = (version, self.session.state()) {
+            state.refresh_state.foreign_mark = None;
             if let Some(cached) = &mut state.cached {
                 cached.version = version;
             }
@@ -388,9 +388,14 @@ impl Refresh {
     /// Called before each request, because a lock that can be lost proves nothing. Checks that the record was read or marked
     /// just now, after `began`, and has no foreign mark.
     fn check_unmarked(&self, began: Duration) -> Result<(), Stop> {
-        let passed = self.epoch.shared.clock().monotonic().saturating_sub(began);
+        let passed = self
+            .session
+            .shared
+            .clock()
+            .monotonic()
+            .saturating_sub(began);
         let mark_ends = self.mark_ends();
-        let is_marked = foreign_mark(&*self.epoch.state()?, mark_ends).is_some();
+        let is_marked = foreign_mark(&*self.session.state()?, mark_ends).is_some();
         if mark_ends.is_some() && (passed > STALE || is_marked) {
             return Err(StoreError::lock_timeout().into());
         }
@@ -401,25 +406,25 @@ impl Refresh {
         &self,
         mut transaction: Option<RefreshTransaction>,
     ) -> Result<AccessToken, Stop> {
-        let shared = &self.epoch.shared;
+        let shared = &self.session.shared;
         let clock = shared.clock();
         let mut began = clock.monotonic();
-        let mut cached = self.epoch.cached()?;
+        let mut cached = self.session.cached()?;
         if cached.saved && cached.tokens.refresh_token.is_some() {
             // If this process exits before the reply is stored, the token may be used up. After a lost first reply, the token
             // is marked again, which restarts the wait of other processes.
-            let mark = self.mark(&cached, Some(self.epoch.owner));
+            let mark = self.mark(&cached, Some(self.session.owner));
             let marked = self.rewrite(&cached, Some(mark)).await;
             let marked = marked.and_then(|it| it.ok_or_else(StoreError::lock_timeout));
             // Send nothing while the store is not writable: the reply could not be stored.
-            cached.version = Some(marked.map_err(|error| self.epoch.store_failed(error))?);
+            cached.version = Some(marked.map_err(|error| self.session.store_failed(error))?);
         }
         // Only the first of consecutive failures is repeated immediately, so that an outage does not double the requests.
-        let mut may_repeat = self.epoch.state()?.trials.failures == 0;
+        let mut may_repeat = self.session.state()?.refresh_state.failures == 0;
         loop {
             self.check_unmarked(began)?;
             if cached.tokens.refresh_token.is_none() {
-                return Err(self.epoch.give_up(reauth("there is no refresh token")));
+                return Err(self.session.give_up(reauth("there is no refresh token")));
             }
             let sent = shared.now();
             let refusal = match self.send(&cached, &mut transaction).await? {
@@ -441,13 +446,13 @@ impl Refresh {
                 // A reply that cannot be decoded completely may contain the only copy of the new refresh token.
                 let mut tokens = cached.tokens.as_ref().clone();
                 tokens.refresh_token = Some(token);
-                self.epoch.state()?.replace_tokens(&cached, tokens);
+                self.session.state()?.replace_tokens(&cached, tokens);
                 // OK to ignore: storing is retried, and the lock is kept until then.
-                let _ = save_or_report(&self.epoch).await?;
-                cached = self.epoch.cached()?;
+                let _ = save_or_report(&self.session).await?;
+                cached = self.session.cached()?;
             } else if is_ambiguous {
                 cached.possibly_used = true;
-                if let Some(cached) = &mut self.epoch.state()?.cached {
+                if let Some(cached) = &mut self.session.state()?.cached {
                     cached.possibly_used = true;
                 }
             }
@@ -468,19 +473,19 @@ impl Refresh {
                 After::Fail { pause, in_flight } => {
                     if is_ambiguous {
                         // The next holder of the lock sends immediately.
-                        self.epoch.run(clock.sleep(in_flight)).await?;
+                        self.session.run(clock.sleep(in_flight)).await?;
                     } else if !cached.possibly_used && cached.saved {
                         // The reply proves that the token was not used. OK to ignore: a superfluous mark costs one early
                         // refresh.
                         let _ = self.rewrite(&cached, None).await;
                     }
-                    return Err(self.epoch.fail(refusal.error, pause));
+                    return Err(self.session.fail(refusal.error, pause));
                 }
                 After::Repeat(wait) => {
                     may_repeat = false;
                     tracing::debug!("the reply to a refresh was lost");
                     shared.emit(Event::RotationAmbiguous);
-                    self.epoch.run(clock.sleep(wait)).await?;
+                    self.session.run(clock.sleep(wait)).await?;
                     began = clock.monotonic();
                     if let Some(token) = self.read_store().await? {
                         return Ok(token);
@@ -490,25 +495,25 @@ impl Refresh {
         }
     }
 
-    /// Sends the refresh token. If the epoch ends meanwhile, another task waits for the reply and discards it.
+    /// Sends the refresh token. If the session ends meanwhile, another task waits for the reply and discards it.
     async fn send(
         &self,
         cached: &CachedTokens,
         transaction: &mut Option<RefreshTransaction>,
     ) -> Result<Result<Issued, Refusal>, Stop> {
-        let shared = self.epoch.shared.clone();
+        let shared = self.session.shared.clone();
         let tokens = cached.tokens.clone();
         let mut reply = Box::pin(async move {
             let token = tokens.refresh_token.clone().unwrap_or_default();
             endpoint::refresh(&shared.provider, &token).await
         });
-        let ended = pin!(self.epoch.ended());
+        let ended = pin!(self.session.ended());
         if let Either::Left((reply, _)) = select(reply.as_mut(), ended).await {
             return Ok(reply);
         }
         drop(transaction.take());
-        let shared = self.epoch.shared.clone();
-        self.epoch.shared.spawn(async move {
+        let shared = self.session.shared.clone();
+        self.session.shared.spawn(async move {
             if let Ok(issued) = reply.await {
                 shared.discard(issued.refresh_token.as_ref()).await;
             }
@@ -523,7 +528,7 @@ impl Refresh {
         mut issued: Issued,
         sent_at: SystemTime,
     ) -> Result<AccessToken, Stop> {
-        let shared = &self.epoch.shared;
+        let shared = &self.session.shared;
         let subject = issued.subject();
         if subject.is_some() && old.tokens.subject.is_some() && subject != old.tokens.subject {
             // Unused tokens must not stay valid. OK in a task: the error of the refresh is reported.
@@ -551,28 +556,28 @@ impl Refresh {
 
     async fn store(&self, old: &CachedTokens, tokens: TokenSet) -> Result<AccessToken, Stop> {
         {
-            let mut state = self.epoch.state()?;
+            let mut state = self.session.state()?;
             state.replace_tokens(old, tokens);
-            state.trials.pause = None;
-            state.trials.failures = 0;
+            state.refresh_state.pause = None;
+            state.refresh_state.failures = 0;
         }
-        let failed = save_or_report(&self.epoch).await?;
-        match failed.filter(|_| self.epoch.shared.policy.strict) {
+        let failed = save_or_report(&self.session).await?;
+        match failed.filter(|_| self.session.shared.policy.strict) {
             Some(error) => Err(error.into()),
-            None => self.epoch.publish_cached(),
+            None => self.session.publish_cached(),
         }
     }
 
     /// Stores the reason instead of the tokens, so that every process reports it.
     async fn end_session(&self, failed: &CachedTokens, ended: Ended) -> Result<AccessToken, Stop> {
-        let shared = &self.epoch.shared;
+        let shared = &self.session.shared;
         let record = Record::ended(&failed.tokens, ended);
-        let current = self.epoch.state()?.cached.clone();
+        let current = self.session.state()?.cached.clone();
         let version = current.map_or(failed.version, |cached| cached.version);
         // Replaces only the record that failed, because another process may be storing its own.
         match shared.swap(version, record).await {
             Ok(Some(version)) => {
-                if let Some(cached) = &mut self.epoch.state()?.cached {
+                if let Some(cached) = &mut self.session.state()?.cached {
                     cached.version = Some(version);
                 }
             }
@@ -585,7 +590,7 @@ impl Refresh {
                 error: error.into(),
             }),
         }
-        Err(self.epoch.give_up(reauth(ended.reason())))
+        Err(self.session.give_up(reauth(ended.reason())))
     }
 }
 

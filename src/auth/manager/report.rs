@@ -16,7 +16,7 @@ use crate::error::Error;
 /// use envd_sdk::auth::{Event, MemoryStore, TokenManager};
 /// # use envd_sdk::fake::Fake;
 ///
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// # let fake = Fake::start().await;
 /// // Two windows of a program, or two programs, that share a store.
 /// let store = MemoryStore::new();

@@ -12,7 +12,9 @@ use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
 use super::decide::{RecordMeaning, backoff, compare};
-use super::memory::{CachedTokens, ForeignMark, RefreshPolicy, Snapshot, State, Stop, Trials};
+use super::memory::{
+    CachedTokens, ForeignMark, RefreshPolicy, RefreshState, Snapshot, State, Stop,
+};
 use super::report::{Event, LastFailure};
 use crate::auth::failure::{no_tokens, reauth};
 use crate::auth::store::RecordClient;
@@ -42,7 +44,7 @@ pub(in crate::auth) struct Shared {
     pub(super) snapshot: ArcSwapOption<Snapshot>,
     state: Mutex<State>,
     /// Notified of each login and logout.
-    epoch_ended: Notify,
+    session_ended: Notify,
     /// Tasks that should not be interrupted. Closed from the start, so that `wait` returns as soon as it is empty.
     pub(super) tasks: TaskTracker,
     /// Created for the first subscriber: few accounts have one, and it is larger than everything else here.
@@ -73,7 +75,7 @@ impl Shared {
             id: fastrand::u64(..),
             snapshot: ArcSwapOption::empty(),
             state: Mutex::default(),
-            epoch_ended: Notify::new(),
+            session_ended: Notify::new(),
             tasks,
             events: OnceLock::new(),
         }
@@ -161,13 +163,13 @@ impl Shared {
         let snapshot = Snapshot::new(tokens, now, &self.policy, cached.possibly_used)?;
         state.check_at = now.monotonic.saturating_add(self.policy.timing.store_check);
         if !snapshot.is_renewal_due(now) {
-            snapshot.look_again(now, state.check_at);
+            snapshot.search_again(now, state.check_at);
         }
         state.last_generation = state.last_generation.max(tokens.generation);
         if tokens.subject.is_some() {
             state.account.clone_from(&tokens.subject);
         }
-        state.trials.dead = None;
+        state.refresh_state.dead = None;
         state.cached = Some(cached);
         let token = snapshot.token.clone();
         self.snapshot.store(Some(Arc::new(snapshot)));
@@ -228,34 +230,34 @@ impl Shared {
 /// The period between two logins or logouts. Once it is over, tasks that began in it no longer change anything: their state,
 /// tokens and failures belong to a session that has ended.
 #[derive(Clone)]
-pub(super) struct Epoch {
+pub(super) struct Session {
     pub(super) shared: Arc<Shared>,
     number: u64,
-    /// Identifies the refresh marks of this epoch. Marks of earlier epochs count as foreign.
+    /// Identifies the refresh marks of this session. Marks of earlier sessions count as foreign.
     pub(super) owner: u64,
 }
 
-impl Epoch {
+impl Session {
     pub(super) fn current(shared: &Arc<Shared>, state: &State) -> Self {
         Self {
             shared: shared.clone(),
-            number: state.epoch,
-            owner: shared.id.wrapping_add(state.epoch),
+            number: state.session,
+            owner: shared.id.wrapping_add(state.session),
         }
     }
 
-    /// Ends the current epoch and starts the next one.
+    /// Ends the current session and starts the next one.
     pub(super) fn begin(shared: &Arc<Shared>, state: &mut State) -> Self {
-        state.epoch += 1;
-        shared.epoch_ended.notify_waiters();
-        state.trials = Trials::default();
+        state.session += 1;
+        shared.session_ended.notify_waiters();
+        state.refresh_state = RefreshState::default();
         Self::current(shared, state)
     }
 
-    /// The state, unless the epoch is over.
+    /// The state, unless the session is over.
     pub(super) fn state(&self) -> Result<MutexGuard<'_, State>, Stop> {
         let state = self.shared.state();
-        if state.epoch != self.number {
+        if state.session != self.number {
             return Err(Stop::Superseded);
         }
         Ok(state)
@@ -265,10 +267,10 @@ impl Epoch {
         self.state().is_err()
     }
 
-    /// Waits until the epoch is over.
+    /// Waits until the session is over.
     pub(super) async fn ended(&self) {
         loop {
-            let mut ended = pin!(self.shared.epoch_ended.notified());
+            let mut ended = pin!(self.shared.session_ended.notified());
             // Enabled before checking the state, so that no notification is missed.
             ended.as_mut().enable();
             if self.is_over() {
@@ -278,7 +280,7 @@ impl Epoch {
         }
     }
 
-    /// Awaits a future, unless the epoch ends first.
+    /// Awaits a future, unless the session ends first.
     pub(super) async fn run<T>(&self, work: impl Future<Output = T>) -> Result<T, Stop> {
         match select(pin!(self.ended()), pin!(work)).await {
             Either::Left(_) => Err(Stop::Superseded),
@@ -301,7 +303,7 @@ impl Epoch {
         }
         let meaning = compare(state, read.stored.as_ref().map(|stored| &stored.record));
         let Some(Versioned { version, record }) = read.stored else {
-            state.trials.foreign_mark = None;
+            state.refresh_state.foreign_mark = None;
             state.login.get_or_insert_default();
             if meaning == RecordMeaning::LoggedOut {
                 state.cached = None;
@@ -309,7 +311,7 @@ impl Epoch {
                 self.shared.snapshot.store(None);
                 self.shared.emit(Event::LoggedOut { elsewhere: true });
             }
-            return match (&state.trials.dead, meaning) {
+            return match (&state.refresh_state.dead, meaning) {
                 (Some(error), _) => Err(Stop::Failed(error.clone())),
                 (None, RecordMeaning::Unchanged) => Ok(()),
                 (None, _) => Err(no_tokens().into()),
@@ -333,7 +335,7 @@ impl Epoch {
                     cached.possibly_used |= same && is_foreign;
                 }
                 self.note_mark(state, version, same && is_foreign);
-                let dead = state.trials.dead.clone();
+                let dead = state.refresh_state.dead.clone();
                 dead.map_or(Ok(()), |error| Err(Stop::Failed(error)))
             }
             RecordMeaning::Older => {
@@ -377,8 +379,8 @@ impl Epoch {
                     ..CachedTokens::unsaved(record.tokens, Some(version))
                 };
                 self.shared.publish(state, cached)?;
-                state.trials.pause = None;
-                state.trials.failures = 0;
+                state.refresh_state.pause = None;
+                state.refresh_state.failures = 0;
                 if is_new_login {
                     tracing::debug!(generation, "a login in another process");
                     self.shared.emit(Event::LoggedIn {
@@ -397,14 +399,14 @@ impl Epoch {
     /// Records when another process's mark on this version was first read.
     fn note_mark(&self, state: &mut State, version: Version, is_foreign: bool) {
         let since = self.shared.clock().monotonic();
-        let known = state.trials.foreign_mark;
+        let known = state.refresh_state.foreign_mark;
         let mark = known.filter(|mark| mark.version == version);
         let mark = mark.unwrap_or(ForeignMark { version, since });
-        state.trials.foreign_mark = is_foreign.then_some(mark);
+        state.refresh_state.foreign_mark = is_foreign.then_some(mark);
     }
 
     fn declare_dead(&self, state: &mut State, error: Error) -> Stop {
-        if state.trials.dead.replace(error.clone()).is_none() {
+        if state.refresh_state.dead.replace(error.clone()).is_none() {
             let error = error.clone();
             self.shared.emit(Event::ReauthRequired { error });
         }
@@ -423,7 +425,7 @@ impl Epoch {
             match self.shared.swap(cached.version, record).await {
                 Ok(Some(version)) => {
                     let mut state = self.state()?;
-                    state.trials.foreign_mark = None;
+                    state.refresh_state.foreign_mark = None;
                     if let Some(cached) = &mut state.cached {
                         cached.version = Some(version);
                         cached.saved = true;
@@ -475,12 +477,12 @@ impl Epoch {
         let Ok(mut state) = self.state() else {
             return Stop::Superseded;
         };
-        let failures = state.trials.failures.saturating_add(1);
-        state.trials.failures = failures;
+        let failures = state.refresh_state.failures.saturating_add(1);
+        state.refresh_state.failures = failures;
         let wait = backoff(failures).max(floor.min(LONGEST_RETRY_AFTER));
         let now = self.shared.now();
         let error = error.with_retry_after(Some(wait));
-        state.trials.pause = Some((now.monotonic.saturating_add(wait), error.clone()));
+        state.refresh_state.pause = Some((now.monotonic.saturating_add(wait), error.clone()));
         tracing::debug!(failures, wait = ?wait, "refresh failed: {error}");
         self.shared.emit(Event::RefreshFailed {
             error: error.clone(),

@@ -10,7 +10,7 @@ use super::login::{Login, Logout, LogoutReport};
 use super::memory::{State, Stop};
 use super::refresh::{self, save_later, save_unsaved};
 use super::report::{Events, Inspection, SessionState};
-use super::shared::{Epoch, Shared, StoreRead};
+use super::shared::{Session, Shared, StoreRead};
 use crate::auth::failure::unavailable;
 use crate::auth::{
     AccessToken, BoxFuture, CheckedCallback, PendingLogin, Provider, Record, TokenSet, TokenSource,
@@ -24,7 +24,7 @@ use crate::error::{Error, Result};
 /// use envd_sdk::auth::{MemoryStore, Provider, TokenManager};
 /// # use wiremock::{Mock, MockServer, ResponseTemplate, matchers::any};
 ///
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// # let server = MockServer::start().await;
 /// # let reply = serde_json::json!({"access_token": "at-1", "refresh_token": "rt-1", "expires_in": 86_400});
 /// # Mock::given(any()).respond_with(ResponseTemplate::new(200).set_body_json(reply)).mount(&server).await;
@@ -177,7 +177,7 @@ impl TokenManager {
     /// use envd_sdk::auth::{SessionState, TokenManager};
     /// # use envd_sdk::fake::Fake;
     ///
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # let fake = Fake::start().await;
     /// let manager = TokenManager::builder(fake.provider().build()?).build()?;
     /// let before = manager.inspect().await;
@@ -196,11 +196,11 @@ impl TokenManager {
     /// ```
     pub async fn inspect(&self) -> Inspection {
         let shared = &self.0;
-        let epoch = Epoch::current(shared, &shared.state());
+        let session = Session::current(shared, &shared.state());
         let (record, store_error) = match read_store(shared).await {
             Ok(read) => {
                 let record = read.stored.as_ref().map(|stored| stored.record.clone());
-                match epoch.reconcile(read) {
+                match session.reconcile(read) {
                     Err(Stop::Failed(error)) if !error.is_reauth_required() => {
                         (record, Some(error))
                     }
@@ -310,9 +310,9 @@ impl TokenManager {
                 refresh::start(&self.0, state, Some(replaces)).map(drop)
             }
             Some(Background::Check) if state.check.as_ref().is_none_or(JoinHandle::is_finished) => {
-                let epoch = Epoch::current(&self.0, state);
+                let session = Session::current(&self.0, state);
                 // OK to ignore: without a runtime, the token can still be served.
-                state.check = self.0.spawn(check_store(epoch)).ok();
+                state.check = self.0.spawn(check_store(session)).ok();
                 Ok(())
             }
             _ => Ok(()),
@@ -321,23 +321,23 @@ impl TokenManager {
 }
 
 /// Reads the store in the background while tokens are served from memory, to detect a logout or login elsewhere.
-async fn check_store(epoch: Epoch) {
+async fn check_store(session: Session) {
     // Tokens may be unsaved because a runtime ended. OK to ignore: the failure was reported.
-    let _ = save_later(&epoch.shared);
-    match epoch.shared.load().await {
+    let _ = save_later(&session.shared);
+    match session.shared.load().await {
         Ok(read) => {
             // OK to ignore: the next call returns the result, and events report it.
-            let _ = epoch.reconcile(read);
+            let _ = session.reconcile(read);
             // Replaces an older record before another process reads it.
-            save_unsaved(&epoch.shared).await;
+            save_unsaved(&session.shared).await;
         }
         Err(error) => {
             tracing::debug!("the token store could not be read: {error}");
-            epoch.shared.note_failure(&error.into());
+            session.shared.note_failure(&error.into());
         }
     }
     // The handle would keep the memory of the task.
-    epoch.shared.state().check = None;
+    session.shared.state().check = None;
 }
 
 async fn read_store(shared: &Shared) -> Result<StoreRead, Error> {

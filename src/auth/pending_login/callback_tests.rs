@@ -1,6 +1,6 @@
 //! Which callbacks are accepted.
 
-use equipment::script::rows;
+use test_support::script::rows;
 
 use super::*;
 use crate::error::tests::assert_fails;

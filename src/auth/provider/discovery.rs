@@ -54,7 +54,7 @@ impl ProviderBuilder {
     /// # use envd_sdk::fake::Fake;
     /// use envd_sdk::HttpOptions;
     ///
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # let fake = Fake::start().await;
     /// # let issuer = fake.issuer();
     /// # let client_id = fake.client_id();

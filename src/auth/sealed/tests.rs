@@ -145,9 +145,9 @@ async fn a_record_moved_to_another_account_does_not_open_and_nothing_shows_it() 
     let shown = format!("{key:?} {sealed:?} {stolen:?} {moved:?} {unsealed:?}");
     for secret in ["s3cr3t", "quentin", "[1, 1", "0101"] {
         assert!(!shown.contains(secret), "{shown}");
-        equipment::hides_text::<SealingKey>(&key, secret);
-        equipment::hides_text::<SealedStore<_>>(&sealed, secret);
-        equipment::hides_text::<Record>(&stolen, secret);
+        test_support::hides_text::<SealingKey>(&key, secret);
+        test_support::hides_text::<SealedStore<_>>(&sealed, secret);
+        test_support::hides_text::<Record>(&stolen, secret);
     }
     assert!(!shown.contains(&stolen.seal.as_ref().unwrap().text));
 }

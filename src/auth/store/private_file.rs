@@ -57,7 +57,7 @@ static CREATING: Mutex<()> = Mutex::new(());
 ///     file.prepare()
 /// }
 ///
-/// # let folder = equipment::TestFolder::new();
+/// # let folder = test_support::TestFolder::new();
 /// # let database = folder.path().join("farm.db");
 /// prepare(&database)?;
 /// assert!(PrivateFile::new(&database, "the database").check()?);
@@ -152,7 +152,7 @@ impl PrivateFile {
     /// use std::io::Write;
     /// use envd_sdk::auth::PrivateFile;
     ///
-    /// # let folder = equipment::TestFolder::new();
+    /// # let folder = test_support::TestFolder::new();
     /// # let path = folder.path().join("secrets.json");
     /// let file = PrivateFile::new(&path, "the file of the secrets");
     /// assert!(file.open(OpenOptions::new().read(true))?.is_none());
@@ -433,7 +433,7 @@ fn weakness_of(
 mod tests {
     use std::os::unix::fs::symlink;
 
-    use equipment::TestFolder;
+    use test_support::TestFolder;
 
     use super::*;
     use crate::auth::store::held_file::system::while_waiting;

@@ -18,7 +18,7 @@ use crate::transport::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 /// [`processed`](Self::processed), the request is processed although its reply is replaced.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// use envd_sdk::fake::{Fake, Fault};
 ///
 /// let fake = Fake::start().await;
@@ -202,11 +202,11 @@ impl Fault {
     }
 
     /// Replaces the reply, and processes the request later: after this number of further requests to the declaration interface,
-    /// or with [`Levers::process_late_requests`](crate::fake::levers::Levers::process_late_requests). With 0, it is processed
+    /// or with [`Controls::process_late_requests`](crate::fake::controls::Controls::process_late_requests). With 0, it is processed
     /// immediately.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sdk::fake::{Fake, Fault};
     /// use serde_json::Value;
     ///

@@ -29,7 +29,7 @@ use crate::graphql::{OperationDocument, TypedOperation};
 /// a step, the fake answers as usual.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// use envd_sdk::fake::{Fake, Fault};
 /// use envd_sdk::graphql::generated::Comments;
 ///
@@ -90,7 +90,7 @@ impl Fake {
     /// Scripts one of your own operations by its name in the document. It need not match the fake's schema.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sdk::fake::Fake;
     /// use serde_json::{Value, json};
     ///
@@ -116,7 +116,7 @@ impl Fake {
     /// that the request would otherwise get, which may be scripted. A fault that replaces the reply takes no step of a script.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sdk::ErrorKind;
     /// use envd_sdk::fake::{Fake, Fault};
     ///
@@ -155,7 +155,7 @@ impl Fake {
     /// the last requests.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sdk::fake::Fake;
     ///
     /// let fake = Fake::start().await;

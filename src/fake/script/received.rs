@@ -65,7 +65,7 @@ impl Log {
 /// header values, query and body, which may contain tokens.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// use envd_sdk::fake::Fake;
 ///
 /// let fake = Fake::start().await;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use equipment::TestFolder;
+use test_support::TestFolder;
 
 use crate::auth::{
     FileStore, MemoryStore, Record, StoreError, StoreErrorKind, StoreGuard, TokenStore, Version,

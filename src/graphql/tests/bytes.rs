@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::decode;
 use super::replies::{GRAPHQL, JSON};
-use equipment::seeded::cases;
+use test_support::seeded::cases;
 
 fn any_value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![

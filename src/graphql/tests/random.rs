@@ -13,7 +13,7 @@ use super::decode;
 use super::replies::JSON;
 use crate::graphql::envelope::is_void;
 use crate::graphql::{OperationDocument, Overrides, TypedOperation, encode_operation, generated};
-use equipment::seeded::seed;
+use test_support::seeded::seed;
 
 /// The number of replies of each kind per operation.
 const REPLIES: u64 = 30;

@@ -1,7 +1,7 @@
 //! Literal replies, each with its expected outcome.
 
-use equipment::script::rows;
 use serde_json::{Value, json};
+use test_support::script::rows;
 
 use super::decode;
 use crate::error::{Error, ErrorKind};

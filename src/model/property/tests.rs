@@ -78,6 +78,6 @@ fn debug_hides_people_and_firms() {
         "Town": "hidden5", "ContactDetails": [{"FirstName": "hidden6", "LastName": "hidden7"}]
     }))
     .unwrap();
-    equipment::hides_text::<Property>(&property, "hidden");
-    equipment::hides_text::<PropertyContact>(&property.contacts[0], "hidden");
+    test_support::hides_text::<Property>(&property, "hidden");
+    test_support::hides_text::<PropertyContact>(&property.contacts[0], "hidden");
 }

@@ -18,7 +18,7 @@ use crate::model::{ListNotice, Position, ServerError};
 /// the stream continues after it. Any other error ends the stream.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// use envd_sdk::ops::ConsignmentFilter;
 ///
 /// let fake = envd_sdk::fake::Fake::start().await;

@@ -101,7 +101,7 @@ impl<T, P> Page<T, P> {
     /// or `None` if the element is null.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sdk::ops::ConsignmentFilter;
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;

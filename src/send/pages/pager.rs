@@ -19,8 +19,8 @@ use crate::model::Position;
 /// The maximum number of consecutive pages without a new record. A server that filters after paging may send a few.
 const EMPTY_PAGES: u32 = 20;
 
-/// Reads a list page by page, from [`Account::consignments`](crate::Account::consignments),
-/// [`Account::templates`](crate::Account::templates), [`Register::search`](crate::register::Register::search), or
+/// Reads a list page by page, from [`AccountClient::consignments`](crate::AccountClient::consignments),
+/// [`AccountClient::templates`](crate::AccountClient::templates), [`Register::search`](crate::register::Register::search), or
 /// [`Client::pager`](crate::Client::pager) for a document of your own.
 ///
 /// No request is sent until the first page is requested. While the caller processes a page, the next pages are fetched
@@ -29,7 +29,7 @@ const EMPTY_PAGES: u32 = 20;
 /// task, and continues at the next call.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// use envd_sdk::ops::ConsignmentFilter;
 ///
 /// let fake = envd_sdk::fake::Fake::start().await;
@@ -245,7 +245,7 @@ impl<T: Send + 'static> Pager<T> {
     /// count of [`requests`](Self::requests) starts again.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use std::collections::BTreeMap;
     /// use envd_sdk::ops::ConsignmentFilter;
     ///

@@ -198,7 +198,7 @@ mod tests {
 
     /// Text without long repetitions.
     fn text(length: usize) -> Vec<u8> {
-        let mut random = fastrand::Rng::with_seed(equipment::seeded::seed());
+        let mut random = fastrand::Rng::with_seed(test_support::seeded::seed());
         (0..length).map(|_| random.u8(b' '..b'~')).collect()
     }
 

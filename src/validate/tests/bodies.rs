@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use equipment::script::rows;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use test_support::script::rows;
 
 use crate::model::{Accreditations, ConsignmentInput, Day, Question, QuestionList, ServerError};
 use crate::validate::{

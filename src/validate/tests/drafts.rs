@@ -8,8 +8,8 @@ use super::questions::{list, today};
 use crate::model::{ConsignmentInput, Question};
 use crate::validate::draft::ReadInput;
 use crate::validate::{Context, Form, Questionnaire, Report, Rule, validate_fields_json};
-use equipment::script::rows;
-use equipment::seeded::cases;
+use test_support::script::rows;
+use test_support::seeded::cases;
 
 fn good() -> Value {
     json!({"forms": ["LPAC1"], "origin": {"pic": "QAZZ7777", "address": {"town": "x"}}, "destination": {"pic": "QDZZ3333"},

@@ -1,7 +1,7 @@
 //! Details of findings: the texts of their question, and problems that the server does not get to.
 
-use equipment::script::rows;
 use serde_json::{Value, json};
+use test_support::script::rows;
 
 use super::questions::{ask, prepare, today};
 use super::sentences::{answer, report, sentences};

@@ -7,7 +7,7 @@ use super::questions::{applicable, open, prepare, prepare_with, today};
 use super::shapes::{answers as answers_below, input_of as input, trees};
 use crate::model::AnswerInput;
 use crate::validate::{Explanation, Finding, Item, QuestionRef, Questionnaire, Report, Rule};
-use equipment::seeded::cases;
+use test_support::seeded::cases;
 
 fn answers() -> impl Strategy<Value = Vec<Value>> {
     answers_below(12)

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use equipment::script::rows;
 use serde_json::{Value, json};
+use test_support::script::rows;
 
 use crate::model::{AnswerInput, ConsignmentInput, Day, Question};
 use crate::tests::reading::{self, APPLICABLE, JUDGED, check, check_years};

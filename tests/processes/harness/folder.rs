@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use equipment::TestFolder;
+use test_support::TestFolder;
 
 /// An empty folder, closed to other users. Dropping it deletes it with its contents.
 #[derive(Debug)]

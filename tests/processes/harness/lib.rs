@@ -19,7 +19,6 @@ pub mod stories;
 #[cfg(unix)]
 mod terminal;
 
-pub use equipment::script::rows;
 pub use folder::Folder;
 pub use form_site::{FormDraft, FormPage, FormSite};
 #[cfg(unix)]
@@ -31,3 +30,4 @@ pub use proxy::{Mode, Proxy};
 pub use rustix::process::Signal;
 #[cfg(unix)]
 pub use terminal::Terminal;
+pub use test_support::script::rows;

@@ -6,10 +6,10 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 
-use equipment::script::LIMIT;
-pub use equipment::script::within;
 #[cfg(unix)]
 use rustix::process::{Pid, Signal, kill_process};
+use test_support::script::LIMIT;
+pub use test_support::script::within;
 
 const TASK: &str = "ENVD_SDK_TEST_TASK";
 /// Distinguishes protocol lines from the output of the test harness.

@@ -367,7 +367,7 @@ fn act(fake: &Fake, what: &str, rest: &str) {
                 .trim_start_matches("list ")
                 .split_once(" website ")
                 .unwrap();
-            fake.levers()
+            fake.controls()
                 .edit_before_list(account, nth.parse().unwrap(), website(edit));
         }
         "next" => {

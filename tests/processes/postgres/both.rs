@@ -64,7 +64,7 @@ impl Store {
             }
             Self::Copies(store) => {
                 let walk = store.documents(ACCOUNT, "walk").await?.pop();
-                let before = walk.map_or(0, |walk| walk.version);
+                let before = scan.map_or(0, |scan| scan.version);
                 store.commit(ACCOUNT, &batch(before)).await?
             }
         };

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use envd_postgres::deadpool_postgres::Pool;
 use envd_postgres::deadpool_postgres::tokio_postgres::Client;
 use envd_sdk::auth::StoreErrorKind;
-use equipment::script::rows;
+use test_support::script::rows;
 
 use super::both::Store;
 use super::database::{self, Access, chain, connect};

@@ -8,11 +8,11 @@ use envd_postgres::PostgresStore;
 use envd_sdk::auth::sealed::SealedStore;
 
 mod both;
+mod conformance;
 mod copies;
 mod database;
 mod faults;
 mod hostile;
-mod laws;
 mod outages;
 #[cfg(unix)]
 mod pooler;

@@ -91,7 +91,7 @@ fn ini(directory: &Path, pool_mode: &str) -> String {
 
 /// The pooler has fewer connections than the stores: each lock occupies one until its transaction ends.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn behind_transaction_pooling_the_store_keeps_the_laws() {
+async fn behind_transaction_pooling_the_store_keeps_the_requirements() {
     let database = Database::new().await;
     let pooler = Pooler::start("transaction").await;
     database::store(&pooler.pool(2), &database.schema)

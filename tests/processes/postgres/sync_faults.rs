@@ -18,7 +18,7 @@ const BEGIN: usize = 4;
 async fn ensure_written(store: &PostgresSync, before: u64) {
     let (documents, rows, changes) = contents(store).await;
     let walk = documents.iter().find(|document| document.name == "walk");
-    assert_eq!(walk.map(|walk| walk.version), Some(before + 1));
+    assert_eq!(scan.map(|scan| scan.version), Some(before + 1));
     assert_eq!(documents.len(), 2);
     let sequences: Vec<u64> = rows.iter().map(|row| row.sequence).collect();
     assert_eq!(sequences, [before + 1]);
@@ -122,7 +122,7 @@ async fn a_commit_whose_answer_is_lost_is_an_error_and_there_once() {
         proxy.set(Mode::HoldReplies);
         let is_there = async || {
             let documents = near.documents(ACCOUNT, "walk").await.unwrap();
-            documents.first().map_or(0, |walk| walk.version) == version + 1
+            documents.first().map_or(0, |scan| scan.version) == version + 1
         };
         processes::until("a commit whose answer is held", is_there).await;
         assert!(!committing.is_finished());

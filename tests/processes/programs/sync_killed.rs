@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use envd_sdk::fake::levers::{Assumptions, Deleted};
+use envd_sdk::fake::controls::{Assumptions, Deleted};
 use envd_sdk::fake::{Fake, WebsiteEdit, World};
 use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
 use processes::{Folder, Program, json_lines};
@@ -216,7 +216,7 @@ impl Killed {
 
     /// Checks that after complete runs each consumer knows the latest state of each record.
     fn check(&mut self) {
-        // The first run may continue the walk of a killed run and miss changes behind it; the next run reads them.
+        // The first run may continue the scan of a killed run and miss changes behind it; the next run reads them.
         self.run(CONSUMERS[0], false);
         for consumer in CONSUMERS {
             self.run(consumer, false);

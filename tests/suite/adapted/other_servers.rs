@@ -1,9 +1,9 @@
 //! Other locations of a record, and the error texts of other servers.
 
 use envd_sdk::graphql::SCHEMA;
-use equipment::script::rows;
-use equipment::{Reply, Server};
 use serde_json::json;
+use test_support::script::rows;
+use test_support::{Reply, Server};
 
 use super::{client_of, without};
 use crate::scripted::{body, client, ok};

@@ -7,8 +7,8 @@ use envd_sdk::auth::{AccessToken, BoxFuture, TokenSource};
 use envd_sdk::graphql::generated::{CopyConsignment, copy_consignment};
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::{Clock, ErrorKind, Result};
-use equipment::{Reply, Server};
 use serde_json::{Value, json};
+use test_support::{Reply, Server};
 use tokio::sync::Notify;
 
 use super::{GRAPHQL, table};

@@ -19,11 +19,11 @@ use std::collections::BTreeMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use envd_sdk::Clock;
-use envd_sdk::fake::levers::{Assumptions, Deleted, TotalCount};
+use envd_sdk::fake::controls::{Assumptions, Deleted, TotalCount};
 use envd_sdk::fake::{Fake, FakeBuilder, User, UserRecord, WebsiteEdit, World};
 use envd_sdk::profile::Lists;
-use equipment::script::{span, within};
 use serde_json::{Value, json};
+use test_support::script::{span, within};
 use url::Url;
 
 use super::http::{at, fixture_day};
@@ -341,7 +341,7 @@ impl<'l> Dialogue<'l> {
         let account = &self.known["account"];
         match word {
             "advance" => return self.clock.advance(span(rest)),
-            "assume" => return fake.levers().assume(assumptions(name, rest)),
+            "assume" => return fake.controls().assume(assumptions(name, rest)),
             "before_list" => {
                 let mut words = rest.splitn(4, ' ');
                 let [account, nth, name, fields] = [(); 4].map(|()| words.next().unwrap());
@@ -351,19 +351,19 @@ impl<'l> Dialogue<'l> {
                     _ => WebsiteEdit::change(name, fields),
                 };
                 return fake
-                    .levers()
+                    .controls()
                     .edit_before_list(account, nth.parse().unwrap(), edit);
             }
             "deny_logins" => return fake.deny_logins(rest == "yes"),
             "expire" => return fake.expire_access_tokens(),
-            "restore" => return fake.levers().restore_account(rest),
+            "restore" => return fake.controls().restore_account(rest),
             "revoke" => return fake.revoke(&rest.into()),
             "revoke_logins" => return fake.revoke_logins(),
             "token" => {
                 self.known.insert("token".to_owned(), rest.to_owned());
                 return;
             }
-            "withdraw" => return fake.levers().withdraw_account(rest),
+            "withdraw" => return fake.controls().withdraw_account(rest),
             _ => {}
         }
         if word != "also_change" {

@@ -10,7 +10,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use envd_sdk::auth::{Provider, StaticToken};
 use envd_sdk::fake::{InProcess, InProcessReply, NoReply};
 use envd_sdk::model::Pic;
-use envd_sdk::{Account, ClientBuilder, Clock, ErrorKind, HttpOptions, RetryPolicy};
+use envd_sdk::{AccountClient, ClientBuilder, Clock, ErrorKind, HttpOptions, RetryPolicy};
 use serde_json::json;
 use tokio::task::yield_now;
 
@@ -30,7 +30,7 @@ fn builder(service: InProcess) -> ClientBuilder {
         .retry(RetryPolicy::none())
 }
 
-fn account(service: InProcess) -> Account {
+fn account(service: InProcess) -> AccountClient {
     builder(service).build().unwrap().account("envd-1")
 }
 

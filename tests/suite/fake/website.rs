@@ -14,7 +14,7 @@ async fn an_edit_of_something_unknown_panics_with_its_name() {
             let fake = fake_builder().user(User::Producer).start().await.unwrap();
             let edit = WebsiteEdit::delete(number);
             match nth {
-                Some(nth) => fake.levers().edit_before_list(account, nth, edit),
+                Some(nth) => fake.controls().edit_before_list(account, nth, edit),
                 None => drop(fake.edit(account, edit)),
             }
         });

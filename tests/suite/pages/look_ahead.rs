@@ -4,9 +4,9 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 
-use envd_sdk::Account;
+use envd_sdk::AccountClient;
 use envd_sdk::auth::StaticToken;
-use equipment::{Listener, Reply};
+use test_support::{Listener, Reply};
 
 use super::{account, end, filter, more, page, serve};
 use crate::gzip::gzip;
@@ -23,7 +23,7 @@ async fn poll_once(future: impl Future) {
     .await;
 }
 
-fn account_at(listener: &Listener) -> Account {
+fn account_at(listener: &Listener) -> AccountClient {
     let client = client_at(listener.url()).token_source(StaticToken::new("a-token").unwrap());
     client.build().unwrap().account("envd-1")
 }

@@ -3,9 +3,9 @@
 use envd_sdk::model::ListNotice;
 use envd_sdk::register::PropertySearch;
 use envd_sdk::{ErrorKind, Page};
-use equipment::script::{listed, rows};
-use equipment::{Reply, Server};
 use serde_json::{Value, json};
+use test_support::script::{listed, rows};
+use test_support::{Reply, Server};
 
 use super::{account, assert_resumes, end, filter, ok, page, placed, serve};
 use crate::profiles::paged_from;

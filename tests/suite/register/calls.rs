@@ -1,6 +1,6 @@
 //! Pauses after `Retry-After`, and the results of look-ups.
 
-use equipment::script::play;
+use test_support::script::play;
 
 use crate::calls::Calls;
 

@@ -7,8 +7,8 @@ use envd_sdk::auth::{AccessToken, BoxFuture, StaticToken, TokenSource};
 use envd_sdk::model::Pic;
 use envd_sdk::register::{Lookup, LookupResult, Register};
 use envd_sdk::{Error, ErrorKind, Result};
-use equipment::{Reply, Server};
 use futures_core::Stream;
+use test_support::{Reply, Server};
 use tokio::sync::Notify;
 
 use super::{by_pic, client, page, pic};

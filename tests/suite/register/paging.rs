@@ -6,9 +6,9 @@ use std::pin::Pin;
 use envd_sdk::ErrorKind;
 use envd_sdk::fake::Fake;
 use envd_sdk::register::{PagePosition, PropertySearch};
-use equipment::Server;
 use futures_core::Stream;
 use serde_json::json;
+use test_support::Server;
 
 use super::{PropertyPager, all_pics, by_index, client, first, page, register};
 use crate::fixed_date::fake_builder;
@@ -34,10 +34,10 @@ async fn fake_from(first: u32) -> Fake {
 
 #[tokio::test]
 async fn paging_gives_each_property_once_whether_pages_count_from_zero_or_one() {
-    for (from, is_told) in [(0, false), (1, false), (1, true)] {
+    for (from, is_reported) in [(0, false), (1, false), (1, true)] {
         let fake = fake_from(from).await;
         let register = register_at(fake.register_url());
-        let register = if is_told {
+        let register = if is_reported {
             register.profile(&paged_from(from))
         } else {
             register

@@ -2,8 +2,8 @@
 
 #![expect(clippy::format_push_string, reason = "documents of tests")]
 
-use equipment::seeded::seed;
 use fastrand::Rng;
+use test_support::seeded::seed;
 
 use super::{generate, named, written};
 

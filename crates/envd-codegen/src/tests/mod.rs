@@ -3,7 +3,7 @@ mod written;
 
 use std::fmt::Write;
 
-use equipment::script::rows;
+use test_support::script::rows;
 
 use crate::Generator;
 

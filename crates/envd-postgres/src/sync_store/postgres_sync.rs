@@ -74,7 +74,7 @@ impl PostgresBuilder<PostgresSync> {
 /// ```
 /// use envd_postgres::{PostgresPool, PostgresSync};
 ///
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// let pool = PostgresPool::from_url("postgres://app:password@127.0.0.1/app", 16)?;
 /// let store = PostgresSync::builder(pool).schema("vendor").build()?;
 /// # if false {

@@ -95,7 +95,7 @@ impl PostgresBuilder<PostgresStore> {
 /// ```
 /// use envd_postgres::{PostgresPool, PostgresStore};
 ///
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// let pool = PostgresPool::from_url("postgres://app:password@127.0.0.1/app", 16)?;
 /// let tokens = PostgresStore::builder(pool).schema("vendor").build()?;
 /// # if false {

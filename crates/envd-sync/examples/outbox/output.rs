@@ -267,8 +267,14 @@ fn details(entry: &Declaration) -> Vec<String> {
             .map(|key| format!("key {}", printable(key))),
     );
     // Without reception, the sentence already names the trouble.
-    let is_told = entry.reason == Some(Reason::NoReception);
-    details.extend(entry.trouble.as_ref().filter(|_| !is_told).map(printable));
+    let is_reported = entry.reason == Some(Reason::NoReception);
+    details.extend(
+        entry
+            .trouble
+            .as_ref()
+            .filter(|_| !is_reported)
+            .map(printable),
+    );
     for field in entry.conflict.iter().flat_map(|conflict| &conflict.fields) {
         let value = |value: &Value| match value {
             Value::Null => "nothing".to_owned(),

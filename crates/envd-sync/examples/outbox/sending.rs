@@ -25,7 +25,7 @@ use super::output::{Output, Report};
 use super::settings::Settings;
 
 /// The interval between attempts to reach the service while the account is unknown.
-const LOOK_EVERY: Duration = Duration::from_secs(5);
+const CHECK_EVERY: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(file: File, options: &Run) -> Result<ExitCode, Failure> {
     let mut limit = end_of(options.limit)?;
@@ -247,7 +247,7 @@ async fn connect(
             Ok(account) => break file.known(account)?,
             Err(failure) if !once && is_without_reception(&failure) => {
                 waits(cli::chain(failure.as_ref()));
-                tokio::time::sleep(LOOK_EVERY).await;
+                tokio::time::sleep(CHECK_EVERY).await;
             }
             Err(failure) => return Err(failure),
         }

@@ -20,7 +20,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use envd_sdk::auth::StaticToken;
-use envd_sdk::{Account, Client, ErrorKind};
+use envd_sdk::{AccountClient, Client, ErrorKind};
 use envd_sync::replica::Replica;
 use envd_sync::store::SqliteSync;
 
@@ -166,7 +166,7 @@ fn open(file: &Path) -> Result<SqliteSync, Failure> {
 }
 
 /// The account of the settings, or the user's first account.
-async fn choose_account(client: Client, file: &Path) -> Result<Account, Failure> {
+async fn choose_account(client: Client, file: &Path) -> Result<AccountClient, Failure> {
     let id = match Settings::chosen_account() {
         Some(id) => id,
         None => Settings::account_id(&client.registered_user().await?.value)?,

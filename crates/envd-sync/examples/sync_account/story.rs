@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use console::Term;
 use envd_sdk::fake::WebsiteEdit;
-use envd_sdk::fake::levers::{Assumptions, Deleted};
+use envd_sdk::fake::controls::{Assumptions, Deleted};
 use envd_sdk::model::ConsignmentStatus;
 use envd_sdk::profile::{ComparedDate, ServiceProfile, Sourced};
 use envd_sync::replica::{Replica, SyncReport};
@@ -55,7 +55,7 @@ pub(crate) async fn tell() -> Result<(), Failure> {
     show_changes(&replica, &report).await?;
 
     say(
-        "5. A full walk does not list the third draft, which may be a mistake of a list that shifts:",
+        "5. A full scan does not list the third draft, which may be a mistake of a list that shifts:",
     )?;
     let report = replica.sync_full().await?;
     show_changes(&replica, &report).await?;

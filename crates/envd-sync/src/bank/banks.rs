@@ -14,7 +14,7 @@ use crate::store::SyncStore;
 use crate::store::rows::Batch;
 use envd_sdk::model::{FormType, Question, QuestionList, Timestamp};
 use envd_sdk::validate::{ContentHash, Context, Form, Policy, Questionnaire, SavedForm};
-use envd_sdk::{Account, Clock};
+use envd_sdk::{AccountClient, Clock};
 
 /// The time for which a confirmation is valid before another one is written.
 const CONFIRMED_FOR: Duration = Duration::from_secs(24 * 60 * 60);
@@ -28,7 +28,7 @@ const CONFIRMED_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 #[derive(Clone)]
 #[must_use]
 pub struct Banks {
-    account: Account,
+    account: AccountClient,
     pub(super) store: AccountStore,
     pub(super) clock: Clock,
     policy: Policy,
@@ -53,7 +53,7 @@ impl Banks {
     /// store keeps it per account, as it keeps everything.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sync::Banks;
     /// use envd_sync::store::MemorySync;
     ///
@@ -65,7 +65,7 @@ impl Banks {
     /// assert!(banks.latest().await?.is_some());
     /// # Ok(()) });
     /// ```
-    pub fn new(account: &Account, store: impl SyncStore) -> Self {
+    pub fn new(account: &AccountClient, store: impl SyncStore) -> Self {
         Self {
             account: account.clone(),
             store: AccountStore::new(Arc::new(store), account.id().as_str()),
@@ -169,7 +169,7 @@ impl Banks {
     /// Opens a saved form with the list that it was filled in with, and validates it; sends no request.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
     /// use envd_sdk::validate::Context;
     /// use envd_sync::Banks;
@@ -221,7 +221,7 @@ impl Banks {
     /// you store elsewhere: a form cannot be opened without its list.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # use envd_sync::store::MemorySync;
     /// # use envd_sdk::validate::SavedForm;
     /// use envd_sync::Banks;

@@ -110,7 +110,7 @@ impl Banks {
     /// The store then holds the user's input, with names, addresses and the signature if there is one.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
     /// use envd_sdk::validate::Context;
     /// use envd_sync::Banks;

@@ -55,7 +55,7 @@ impl Banks {
     /// record keeps its forms. To choose other forms, set the [field](Form::field) `forms` of the returned form.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
     /// use envd_sdk::validate::Context;
     /// use envd_sync::Banks;

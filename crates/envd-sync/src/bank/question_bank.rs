@@ -12,7 +12,7 @@ use envd_sdk::validate::{ContentHash, Policy, Questionnaire};
 /// A stored list of questions, with which forms are filled in and validated without reception; cheap to clone.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// use envd_sdk::model::FormType;
 /// use envd_sync::Banks;
 /// use envd_sync::store::MemorySync;

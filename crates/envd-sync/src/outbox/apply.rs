@@ -9,8 +9,8 @@ use serde_json::json;
 use super::compare::{Base, ServiceFields, ServiceRecord, merge};
 use super::decision::Decision;
 use super::row::{
-    ChangeRequest, DAY, Doubt, Due, HISTORY, Happened, Limit, Listing, Lost, Question, Row,
-    RowState, Sent, Text, Time, Unanswered, Unclear, Wish,
+    ChangeRequest, DAY, Desired, Doubt, Due, HISTORY, Happened, Limit, Listing, Question,
+    ReadFailures, Row, RowState, Sent, Text, Time, Unanswered, UnresolvedCreates,
 };
 
 /// The longest wait before the next try, in seconds.
@@ -30,14 +30,14 @@ pub(crate) enum Intent {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum RowEvent {
-    Wished {
+    Requested {
         intent: Intent,
         /// The record that the user edited; `None`: the user edited the row.
         base: Option<ServiceRecord>,
         not_after: Option<Limit>,
     },
     /// The request is stored, and is sent next. From now on it may be under way.
-    Marked(Sent),
+    SendStarted(Sent),
     /// The service has carried the request out, according to its reply or to the record.
     Applied {
         request: ChangeRequest,
@@ -57,10 +57,10 @@ pub(crate) enum RowEvent {
         is_over: bool,
     },
     /// A read got no usable answer, for this reason.
-    Unclear(String),
+    ReadFailed(String),
     Asked(Question),
     /// Late duplicates were found, and are reported.
-    Told(Vec<String>),
+    Reported(Vec<String>),
     /// The search for late records of earlier creations has ended.
     WatchOver,
     /// The user who wrote the wish is logged in again.
@@ -71,16 +71,16 @@ pub(crate) enum RowEvent {
 impl RowEvent {
     fn name(&self) -> &'static str {
         match self {
-            Self::Wished { .. } => "wished",
-            Self::Marked(_) => "marked",
+            Self::Requested { .. } => "wished",
+            Self::SendStarted(_) => "marked",
             Self::Applied { .. } => "applied",
             Self::Refused => "refused",
             Self::NotSent { .. } => "not_sent",
             Self::Doubt => "doubt",
             Self::Absent { .. } => "absent",
-            Self::Unclear(_) => "unclear",
+            Self::ReadFailed(_) => "unclear",
             Self::Asked(_) => "asked",
-            Self::Told(_) => "told",
+            Self::Reported(_) => "told",
             Self::WatchOver => "watch_over",
             Self::WriterReturned => "writer_returned",
             Self::Decided(_) => "decided",
@@ -89,9 +89,9 @@ impl RowEvent {
 
     pub(crate) fn why(&self) -> String {
         match self {
-            Self::Unclear(reason) => reason.clone(),
+            Self::ReadFailed(reason) => reason.clone(),
             Self::Asked(question) => question.reason().to_string(),
-            Self::Told(records) => records.join(" "),
+            Self::Reported(records) => records.join(" "),
             Self::Decided(decision) => decision.name().to_owned(),
             _ => String::new(),
         }
@@ -142,11 +142,11 @@ impl RowState {
         let is_open = matches!(self, Self::Open { .. });
         let is_sending = *self == Self::Sending;
         match event {
-            RowEvent::Wished { .. }
+            RowEvent::Requested { .. }
             | RowEvent::Decided(_)
-            | RowEvent::Told(_)
+            | RowEvent::Reported(_)
             | RowEvent::WatchOver => true,
-            RowEvent::Marked(_) | RowEvent::Absent { .. } | RowEvent::Unclear(_) => is_open,
+            RowEvent::SendStarted(_) | RowEvent::Absent { .. } | RowEvent::ReadFailed(_) => is_open,
             RowEvent::Refused | RowEvent::NotSent { .. } | RowEvent::Doubt => is_sending,
             RowEvent::Applied { .. } => is_open || is_sending,
             RowEvent::WriterReturned => matches!(self, Self::Asked(Question::AnotherUser(_))),
@@ -165,10 +165,10 @@ pub(crate) fn apply(row: &mut Row, event: &RowEvent, moment: &Moment<'_>) -> Res
     next.change(event, moment)?;
     let is_aside = matches!(
         event,
-        RowEvent::Unclear(_) | RowEvent::Told(_) | RowEvent::WatchOver
+        RowEvent::ReadFailed(_) | RowEvent::Reported(_) | RowEvent::WatchOver
     );
     if !is_aside {
-        next.unclear = None;
+        next.read_failures = None;
     }
     next.history.push(Happened {
         at: moment.now,
@@ -184,21 +184,21 @@ pub(crate) fn apply(row: &mut Row, event: &RowEvent, moment: &Moment<'_>) -> Res
 impl Row {
     fn change(&mut self, event: &RowEvent, moment: &Moment<'_>) -> Result<(), Unfit> {
         match event {
-            RowEvent::Wished {
+            RowEvent::Requested {
                 intent,
                 base,
                 not_after,
             } => {
                 let is_at_rest = self.state == RowState::Confirmed;
-                self.wished(intent, base.as_ref(), moment)?;
+                self.requested(intent, base.as_ref(), moment)?;
                 // A limit applies to the waiting wish only. It ends with that wish, and a delete has none.
                 let kept = self.not_after.take().filter(|_| !is_at_rest);
                 self.not_after = not_after.clone().or(kept);
-                if self.wish == Wish::Delete {
+                if self.desired == Desired::Delete {
                     self.not_after = None;
                 }
             }
-            RowEvent::Marked(sent) => {
+            RowEvent::SendStarted(sent) => {
                 self.listed = moment.begun;
                 (self.sent, self.state) = (Some(sent.clone()), RowState::Sending);
                 self.shown.attempts += 1;
@@ -234,15 +234,15 @@ impl Row {
             }
             RowEvent::Absent { is_over: false } => {
                 let doubt = &mut self.doubt;
-                doubt.unanswered.look();
+                doubt.unanswered.note_search();
                 // The search right after the request is too early to count.
-                doubt.looks += u32::from(doubt.wait > 0);
+                doubt.searches += u32::from(doubt.wait > 0);
                 doubt.wait = moment.wait_after(doubt.resends());
                 let wait = doubt.wait;
                 self.wait(wait, moment);
                 self.listed = moment.begun;
             }
-            RowEvent::Unclear(reason) => self.unclear(reason, moment),
+            RowEvent::ReadFailed(reason) => self.read_failed(reason, moment),
             RowEvent::Asked(question) => {
                 self.adopt = None;
                 if self.state == RowState::Sending {
@@ -250,7 +250,7 @@ impl Row {
                 }
                 self.state = RowState::Asked(question.clone());
             }
-            RowEvent::Told(records) => {
+            RowEvent::Reported(records) => {
                 // Each may also be the record of another user, so the watch continues until its end.
                 self.duplicates.extend(records.iter().cloned());
                 self.lost
@@ -268,7 +268,7 @@ impl Row {
         Ok(())
     }
 
-    fn wished(
+    fn requested(
         &mut self,
         intent: &Intent,
         base: Option<&ServiceRecord>,
@@ -278,19 +278,19 @@ impl Row {
             return Err(Unfit::Discarded);
         }
         let is_at_rest = self.state == RowState::Confirmed;
-        let wish = self.wish_of(intent, base.filter(|_| !is_at_rest))?;
+        let desired = self.desired_of(intent, base.filter(|_| !is_at_rest))?;
         self.written_by(intent, base.is_some(), is_at_rest, moment);
         // A text equal to the wish need not be sent before it.
-        let first = self.first.as_ref().and_then(Wish::text);
-        if wish == Wish::Delete || first == wish.text() {
+        let first = self.first.as_ref().and_then(Desired::text);
+        if desired == Desired::Delete || first == desired.text() {
             self.first = None;
         }
         // The user agreed to change a submitted record, but with another text than this.
         self.agreed.not_draft = None;
-        if let (Wish::Delete, Some(base)) = (&wish, base) {
+        if let (Desired::Delete, Some(base)) = (&desired, base) {
             self.seen_at = base.seen_at();
         }
-        self.wish = wish;
+        self.desired = desired;
         if is_at_rest || self.base.is_none() && self.record.is_some() {
             self.base = base.and_then(ServiceRecord::base).or(self.base.take());
         }
@@ -303,8 +303,8 @@ impl Row {
             }
             (RowState::Confirmed | RowState::Refused, _)
             | (RowState::Asked(Question::Late(..) | Question::AnotherUser(_)), None) => true,
-            (RowState::Asked(Question::NoUsableAnswer), None) if *intent == Intent::Delete => {
-                self.look_again(moment);
+            (RowState::Asked(Question::ServiceUnresponsive), None) if *intent == Intent::Delete => {
+                self.search_again(moment);
                 true
             }
             (RowState::Asked(asked), None) => {
@@ -331,7 +331,7 @@ impl Row {
     ) {
         let has_text = matches!(intent, Intent::Save(_) | Intent::Submit(Some(_)));
         let is_replaced = has_text && !is_of_record && self.first.is_none();
-        let is_waiting = self.wish.text().is_some() && !is_at_rest;
+        let is_waiting = self.desired.text().is_some() && !is_at_rest;
         if is_replaced || *intent == Intent::Delete || !is_waiting {
             self.writers.clear();
         }
@@ -339,15 +339,19 @@ impl Row {
     }
 
     /// Returns the new wish. `base`: the record as another screen showed it while this row waits.
-    fn wish_of(&mut self, intent: &Intent, base: Option<&ServiceRecord>) -> Result<Wish, Unfit> {
+    fn desired_of(
+        &mut self,
+        intent: &Intent,
+        base: Option<&ServiceRecord>,
+    ) -> Result<Desired, Unfit> {
         let given = match intent {
-            Intent::Delete => return Ok(Wish::Delete),
+            Intent::Delete => return Ok(Desired::Delete),
             Intent::Withdraw => None,
             Intent::Submit(text) => text.as_ref(),
             Intent::Save(text) => Some(text),
         };
         let mut is_kept = self.state != RowState::Confirmed;
-        let text = match (given, self.wish.text(), base) {
+        let text = match (given, self.desired.text(), base) {
             (None, kept, _) => kept.ok_or(Unfit::NoText)?.clone(),
             (Some(text), Some(kept), Some(base)) if text != kept => {
                 if text.is_signed() || kept.is_signed() {
@@ -355,7 +359,7 @@ impl Row {
                         return Err(Unfit::ThirdText);
                     }
                     // The earlier wish is sent first, unchanged, and then the later text.
-                    self.first = Some(self.wish.clone());
+                    self.first = Some(self.desired.clone());
                     is_kept = false;
                     text.clone()
                 } else {
@@ -364,22 +368,22 @@ impl Row {
             }
             (Some(text), ..) => text.clone(),
         };
-        Ok(match (intent, &self.wish) {
-            (Intent::Submit(_), _) => Wish::Submit(text),
+        Ok(match (intent, &self.desired) {
+            (Intent::Submit(_), _) => Desired::Submit(text),
             (Intent::Withdraw, _) => {
-                if let Some(Wish::Submit(first)) = &self.first {
-                    self.first = Some(Wish::Save(first.clone()));
+                if let Some(Desired::Submit(first)) = &self.first {
+                    self.first = Some(Desired::Save(first.clone()));
                 }
                 if self.may_be_submitted() {
-                    Wish::Withdraw(text)
+                    Desired::Withdraw(text)
                 } else {
-                    Wish::Save(text)
+                    Desired::Save(text)
                 }
             }
             // An edit changes only the text of a waiting submit or withdraw.
-            (_, Wish::Submit(_)) if is_kept => Wish::Submit(text),
-            (_, Wish::Withdraw(_)) if is_kept => Wish::Withdraw(text),
-            _ => Wish::Save(text),
+            (_, Desired::Submit(_)) if is_kept => Desired::Submit(text),
+            (_, Desired::Withdraw(_)) if is_kept => Desired::Withdraw(text),
+            _ => Desired::Save(text),
         })
     }
 
@@ -423,7 +427,7 @@ impl Row {
         // A record that the user adopted may differ from the text that was sent. The next step compares them.
         let is_named_by_person = self.adopt.is_some();
         (self.adopt, self.agreed.not_draft) = (None, None);
-        let is_met = self.first.is_none() && self.wish.is_met_by(request);
+        let is_met = self.first.is_none() && self.desired.is_met_by(request);
         self.state = if is_met && !is_named_by_person {
             RowState::Confirmed
         } else {
@@ -452,7 +456,7 @@ impl Row {
             let mut lost = self.lost.take().unwrap_or_default();
             let is_first = lost.left == 0 || lost.watched_until.is_some();
             lost.texts.push(text);
-            self.lost = Some(Lost {
+            self.lost = Some(UnresolvedCreates {
                 listed: if is_first { listed } else { lost.listed },
                 left: lost.left + 1,
                 watched_until: None,
@@ -464,15 +468,15 @@ impl Row {
         self.listed = moment.begun;
     }
 
-    fn unclear(&mut self, reason: &str, moment: &Moment<'_>) {
-        let before = self.unclear.as_ref();
+    fn read_failed(&mut self, reason: &str, moment: &Moment<'_>) {
+        let before = self.read_failures.as_ref();
         let wait = before.map_or(moment.reconcile_after, |unclear| {
             unclear.wait.saturating_mul(2).min(LONGEST)
         });
         let mut unanswered =
             before.map_or_else(|| Unanswered::from(moment.now), |before| before.unanswered);
-        unanswered.look();
-        self.unclear = Some(Unclear {
+        unanswered.note_search();
+        self.read_failures = Some(ReadFailures {
             reason: reason.to_owned(),
             wait,
             unanswered,
@@ -524,8 +528,8 @@ impl Row {
             }
             (Decision::SendAsMe, Some(Question::AnotherUser(_))) => {
                 let user = moment.user.ok_or(Unfit::Decision)?;
-                let wishes = [Some(&self.wish), self.first.as_ref()];
-                let mut texts = wishes.into_iter().flatten().filter_map(Wish::text);
+                let wishes = [Some(&self.desired), self.first.as_ref()];
+                let mut texts = wishes.into_iter().flatten().filter_map(Desired::text);
                 if texts.any(Text::is_signed) {
                     return Err(Unfit::Signed);
                 }
@@ -533,12 +537,13 @@ impl Row {
             }
             (Decision::Resend, None) if self.state == RowState::Refused => {}
             (Decision::Resend, Some(question))
-                if question == Question::NoUsableAnswer || !question.candidates().is_empty() =>
+                if question == Question::ServiceUnresponsive
+                    || !question.candidates().is_empty() =>
             {
                 self.agreed
                     .not
                     .extend(question.candidates().iter().cloned());
-                self.look_again(moment);
+                self.search_again(moment);
             }
             _ => return Err(Unfit::Decision),
         }
@@ -556,12 +561,12 @@ impl Row {
     }
 
     /// Restarts the search for a request in doubt.
-    fn look_again(&mut self, moment: &Moment<'_>) {
+    fn search_again(&mut self, moment: &Moment<'_>) {
         // The user has decided even though these gaps may hide the record.
         if let Some(lost) = &mut self.lost {
             lost.listed.gaps.clone_from(&moment.listed.gaps);
         }
-        self.doubt.looks = 0;
+        self.doubt.searches = 0;
     }
 
     /// Ends every request of the row. Creations that may still be carried out are watched.
@@ -632,7 +637,7 @@ mod tests {
         party["consignee"] = json!({"name": "Sam"});
         let [plain, signed, first, party] =
             [text("08:00"), signed("08:00"), signed("07:00"), party].map(|text| Text::new(&text));
-        let wished = |intent, is_of_record: bool| RowEvent::Wished {
+        let wished = |intent, is_of_record: bool| RowEvent::Requested {
             intent,
             base: is_of_record.then(|| record("c1", base())),
             not_after: None,
@@ -658,14 +663,14 @@ mod tests {
             "delete" => wished(Intent::Delete, false),
             "applied" => saved(&row.sent.as_ref().unwrap().request, false),
             "found" => saved(
-                &ChangeRequest::Create(row.wish.text().unwrap().clone()),
+                &ChangeRequest::Create(row.desired.text().unwrap().clone()),
                 true,
             ),
             "refused" => RowEvent::Refused,
             "not-sent" => RowEvent::NotSent { wait: 60 },
             "doubt" => RowEvent::Doubt,
             "ask" => RowEvent::Asked(Question::OtherRecord("c2".to_owned())),
-            "marked" => RowEvent::Marked(cases::row("save sending").sent.unwrap()),
+            "marked" => RowEvent::SendStarted(cases::row("save sending").sent.unwrap()),
             "absent" => RowEvent::Absent { is_over: false },
             "over" => RowEvent::Absent { is_over: true },
             "keep" => decided(Decision::KeepMine),
@@ -693,18 +698,18 @@ mod tests {
             RowState::Discarded => ("discarded".to_owned(), None),
         };
         let mut said = state;
-        said += &match &row.wish {
-            Wish::Save(text) => format!(" save {}", time(text)),
-            Wish::Submit(text) => format!(" submit {}", time(text)),
-            Wish::Withdraw(text) => format!(" withdraw {}", time(text)),
-            Wish::Delete => " delete".to_owned(),
+        said += &match &row.desired {
+            Desired::Save(text) => format!(" save {}", time(text)),
+            Desired::Submit(text) => format!(" submit {}", time(text)),
+            Desired::Withdraw(text) => format!(" withdraw {}", time(text)),
+            Desired::Delete => " delete".to_owned(),
         };
         let has_consignee = |text: &Text| !text.value()["consignee"].is_null();
-        if row.wish.text().is_some_and(has_consignee) {
+        if row.desired.text().is_some_and(has_consignee) {
             said += " consignee";
         }
         if let Some(first) = &row.first {
-            let submit = if matches!(first, Wish::Submit(_)) {
+            let submit = if matches!(first, Desired::Submit(_)) {
                 "submit "
             } else {
                 ""
@@ -714,8 +719,8 @@ mod tests {
                 first.text().map_or_else(String::new, time)
             );
         }
-        if row.doubt.looks > before.doubt.looks {
-            said += &format!(" looks={}", row.doubt.looks);
+        if row.doubt.searches > before.doubt.searches {
+            said += &format!(" looks={}", row.doubt.searches);
         }
         let service = cases::service();
         let base = row.base.as_ref().filter(|_| row.base != before.base);
@@ -776,7 +781,7 @@ mod tests {
                 waited += row.doubt.wait;
             }
             let sent = cases::row("save sending").sent.unwrap();
-            applied(&mut row, &RowEvent::Marked(sent)).unwrap();
+            applied(&mut row, &RowEvent::SendStarted(sent)).unwrap();
         }
         applied(&mut row, &RowEvent::Doubt).unwrap();
         assert_eq!(row.doubt.resends(), 6);
@@ -785,7 +790,7 @@ mod tests {
 
     #[test]
     fn a_day_without_an_answer_needs_three_tries() {
-        let unanswered = |since, looks| Unanswered { since, looks };
+        let unanswered = |since, searches| Unanswered { since, searches };
         for (asked, now, is_over) in [
             (unanswered(NOW, 60), NOW + 3_600, false),
             (unanswered(NOW, 3), NOW + DAY - 1, false),
@@ -836,12 +841,12 @@ mod tests {
     fn a_history_is_bounded() {
         let mut row = row("save");
         for _ in 0..300 {
-            applied(&mut row, &RowEvent::Unclear("500".to_owned())).unwrap();
+            applied(&mut row, &RowEvent::ReadFailed("500".to_owned())).unwrap();
         }
         assert_eq!(row.history.len(), HISTORY);
-        let unclear = row.unclear.unwrap();
+        let unclear = row.read_failures.unwrap();
         assert!((60..=LONGEST).contains(&unclear.wait));
-        assert_eq!(unclear.unanswered.looks, 300);
+        assert_eq!(unclear.unanswered.searches, 300);
     }
 
     #[test]

@@ -412,17 +412,17 @@ fn alone(value: &Value) -> Value {
 
 /// How a record compares with the text of a creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Whose {
+pub(crate) enum Match {
     /// It has everything that was sent, and nothing else.
-    Ours,
+    Exact,
     /// The same, but it is older than the creation, or not a draft. Only the user can say that it is ours.
-    Agrees,
+    ExactButNotNew,
     /// It has everything that was sent, and more.
-    AndMore,
+    Superset,
     /// It matches, but another user created it.
-    AnotherUsers,
+    OfAnotherUser,
     /// It has the same forms, day and places, and differs elsewhere.
-    InPart,
+    Partial,
     /// It is another declaration.
     Unrelated,
 }
@@ -447,7 +447,7 @@ pub(crate) fn whose(
     latest: &str,
     record: &ServiceRecord,
     service: &ServiceFields,
-) -> Whose {
+) -> Match {
     let mut read = record.fields.clone();
     if let Some(read) = read.as_object_mut() {
         read.remove("status");
@@ -455,14 +455,16 @@ pub(crate) fn whose(
     let mut fields = load(text).into_iter().zip(load(&read));
     let mut is_of_load = || fields.all(|(sent, read)| service.is_same(sent, read));
     let whose = match compare(&Base::default(), Some(text), &read, service) {
-        Compared::Ours(beside) if beside.is_empty() => Whose::Ours,
-        Compared::Ours(_) => Whose::AndMore,
-        _ if is_of_load() => Whose::InPart,
-        _ => return Whose::Unrelated,
+        Compared::Ours(beside) if beside.is_empty() => Match::Exact,
+        Compared::Ours(_) => Match::Superset,
+        _ if is_of_load() => Match::Partial,
+        _ => return Match::Unrelated,
     };
     match whose {
-        _ if service.is_another(record) => Whose::AnotherUsers,
-        Whose::Ours if record.updated_at.as_str() <= latest || !record.is_draft() => Whose::Agrees,
+        _ if service.is_another(record) => Match::OfAnotherUser,
+        Match::Exact if record.updated_at.as_str() <= latest || !record.is_draft() => {
+            Match::ExactButNotNew
+        }
         whose => whose,
     }
 }

@@ -16,13 +16,13 @@ use envd_sdk::model::{Day, FormType};
 use serde_json::{Value, json};
 
 use super::apply::RowEvent;
-use super::compare::{Base, Compared, ServiceFields, ServiceRecord, Whose, compare, whose};
+use super::compare::{Base, Compared, Match, ServiceFields, ServiceRecord, compare, whose};
 use super::row::{
-    ChangeRequest, Due, Listing, Owner, Question, Reason, Row, RowState, Sent, Text, Time, Wish,
+    ChangeRequest, Desired, Due, Listing, Owner, Question, Reason, Row, RowState, Sent, Text, Time,
 };
 
 /// The number of searches, a wait apart, that must find nothing before a request is sent again.
-const LOOKS: u32 = 2;
+const SEARCHES: u32 = 2;
 
 /// The number of resends before the user is asked.
 const RESENDS: u32 = 6;
@@ -38,13 +38,13 @@ pub(crate) enum Action {
     Wait(Option<Due>),
     Read(String),
     List,
-    /// Append the event to the row. After [`RowEvent::Marked`] is committed, send its request.
+    /// Append the event to the row. After [`RowEvent::SendStarted`] is committed, send its request.
     Append(RowEvent),
 }
 
 /// A record that was read for a row.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Seen {
+pub(crate) struct ObservedRecord {
     pub(crate) record: ServiceRecord,
     /// The number of the change with which the replica first listed it; `None`: unknown, or never listed.
     pub(crate) sequence: Option<u64>,
@@ -54,23 +54,23 @@ pub(crate) struct Seen {
 
 /// The result of a read for a row.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Read {
+pub(crate) enum Observation {
     /// The row's record; `None`: it is gone.
-    Record(Option<Seen>),
+    Record(Option<ObservedRecord>),
     /// The list, and the records that may be the row's and appeared since it was written or sent.
-    Listed(Listing, Vec<Seen>),
+    Listed(Listing, Vec<ObservedRecord>),
     /// The service's answer cannot be used, for this reason.
-    Unclear(String),
+    Failed(String),
 }
 
 /// The meaning of a reply to a change.
 // OK because only one value exists at a time.
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Heard {
+pub(crate) enum WriteReply {
     Record {
         /// The record as the reply shows it: id and status.
-        seen: Seen,
+        seen: ObservedRecord,
         /// The new record as read by the id in the reply to a creation; `None`: it could not be read.
         read: Option<ServiceRecord>,
     },
@@ -79,7 +79,7 @@ pub(crate) enum Heard {
     NotSent {
         wait: Time,
     },
-    Unclear,
+    OutcomeUnknown,
 }
 
 /// The inputs of a decision besides the row and the records read.
@@ -95,10 +95,12 @@ pub(crate) struct Circumstances<'a> {
 }
 
 /// Decides the next step. A change that one user wrote is not sent under the login of another without the other user's consent.
-pub(crate) fn decide(row: &Row, read: Option<&Read>, when: &Circumstances<'_>) -> Action {
+pub(crate) fn decide(row: &Row, read: Option<&Observation>, when: &Circumstances<'_>) -> Action {
     let others = row.other_writers(when.user);
     match (decide_of_writer(row, read, when), others) {
-        (Action::Append(RowEvent::Marked(_)), Some(others)) => ask(Question::AnotherUser(others)),
+        (Action::Append(RowEvent::SendStarted(_)), Some(others)) => {
+            ask(Question::AnotherUser(others))
+        }
         (Action::Wait(_), None)
             if matches!(row.state, RowState::Asked(Question::AnotherUser(_)))
                 && when.user.is_some() =>
@@ -109,24 +111,24 @@ pub(crate) fn decide(row: &Row, read: Option<&Read>, when: &Circumstances<'_>) -
     }
 }
 
-fn decide_of_writer(row: &Row, read: Option<&Read>, when: &Circumstances<'_>) -> Action {
+fn decide_of_writer(row: &Row, read: Option<&Observation>, when: &Circumstances<'_>) -> Action {
     let RowState::Open { next_at } = &row.state else {
         return Action::Wait(None);
     };
     if let Some(due) = next_at.filter(|due| due.is_ahead(when.now)) {
         return Action::Wait(Some(due));
     }
-    if let Some(Read::Unclear(reason)) = read {
+    if let Some(Observation::Failed(reason)) = read {
         return unclear(row, reason, when.now);
     }
     if let Some(id) = &row.adopt {
         return match read {
-            Some(Read::Record(seen)) => adopted(row, id, seen.as_ref()),
+            Some(Observation::Record(seen)) => adopted(row, id, seen.as_ref()),
             _ => Action::Read(id.clone()),
         };
     }
     if !row.is_in_doubt() {
-        if row.wish == Wish::Delete && row.record.is_none() {
+        if row.desired == Desired::Delete && row.record.is_none() {
             return OVER;
         }
         if let Some(late) = late(row, when) {
@@ -134,15 +136,15 @@ fn decide_of_writer(row: &Row, read: Option<&Read>, when: &Circumstances<'_>) ->
         }
     }
     match (&row.record, read) {
-        (None, Some(Read::Listed(listing, seen))) if is_fresh(row, listing, when.now) => {
+        (None, Some(Observation::Listed(listing, seen))) if is_fresh(row, listing, when.now) => {
             creation(row, listing, seen, when)
         }
         (None, _) => Action::List,
-        (Some(_), Some(Read::Record(seen))) => match seen {
+        (Some(_), Some(Observation::Record(seen))) => match seen {
             Some(seen) if seen.record.status() != Some("DELETED") => {
                 change(row, &seen.record, when)
             }
-            _ if row.wish == Wish::Delete => OVER,
+            _ if row.desired == Desired::Delete => OVER,
             _ => ask(Question::Gone),
         },
         (Some(id), _) => Action::Read(id.clone()),
@@ -164,19 +166,19 @@ fn ask(question: Question) -> Action {
 }
 
 fn unclear(row: &Row, reason: &str, now: Time) -> Action {
-    let before = row.unclear.as_ref();
+    let before = row.read_failures.as_ref();
     if before.is_some_and(|unclear| unclear.unanswered.is_over(now)) {
-        ask(Question::NoUsableAnswer)
+        ask(Question::ServiceUnresponsive)
     } else {
-        Action::Append(RowEvent::Unclear(reason.to_owned()))
+        Action::Append(RowEvent::ReadFailed(reason.to_owned()))
     }
 }
 
 /// Compares the record that the user adopted. It may differ from the text: the next step compares that.
-fn adopted(row: &Row, id: &str, seen: Option<&Seen>) -> Action {
+fn adopted(row: &Row, id: &str, seen: Option<&ObservedRecord>) -> Action {
     // Assume that the record was created from the text sent last, or from the text that would be sent.
     let lost = row.lost.iter().find_map(|lost| lost.texts.last());
-    let text = lost.or(row.next_wish().text());
+    let text = lost.or(row.next_desired().text());
     // Nothing was sent, and the only wish is a delete.
     let text = text.cloned().unwrap_or_else(|| Text::new(&json!({})));
     match seen.filter(|seen| seen.owner.is_none()) {
@@ -187,7 +189,12 @@ fn adopted(row: &Row, id: &str, seen: Option<&Seen>) -> Action {
 }
 
 /// The next step for a row without a record, once the account was listed.
-fn creation(row: &Row, listing: &Listing, seen: &[Seen], when: &Circumstances<'_>) -> Action {
+fn creation(
+    row: &Row,
+    listing: &Listing,
+    seen: &[ObservedRecord],
+    when: &Circumstances<'_>,
+) -> Action {
     let is_in_doubt = row.is_creation_in_doubt();
     let is_hidden = row
         .lost
@@ -201,9 +208,9 @@ fn creation(row: &Row, listing: &Listing, seen: &[Seen], when: &Circumstances<'_
         let (whose, text) = candidate(row, seen, when)?;
         Some((whose, text, &seen.record))
     });
-    let found: Vec<(Whose, &Text, &ServiceRecord)> = found.collect();
+    let found: Vec<(Match, &Text, &ServiceRecord)> = found.collect();
     let mut close = found.iter().filter(|(whose, ..)| is_close(*whose));
-    if let (true, Some((Whose::Ours, text, record)), None) =
+    if let (true, Some((Match::Exact, text, record)), None) =
         (is_in_doubt, close.next(), close.next())
     {
         return applied(&ChangeRequest::Create((*text).clone()), record, true);
@@ -216,10 +223,10 @@ fn creation(row: &Row, listing: &Listing, seen: &[Seen], when: &Circumstances<'_
     if !rivals.is_empty() {
         return ask(Question::Candidates(rivals));
     }
-    if is_in_doubt && is_first_look(row) {
-        return LOOK_AGAIN;
+    if is_in_doubt && is_first_search(row) {
+        return SEARCH_AGAIN;
     }
-    if row.wish == Wish::Delete {
+    if row.desired == Desired::Delete {
         return OVER;
     }
     if let Some(question) = hindrance(row, when).filter(|_| is_in_doubt) {
@@ -237,9 +244,9 @@ fn creation(row: &Row, listing: &Listing, seen: &[Seen], when: &Circumstances<'_
 
 /// The records that equal the current wish and appeared since the row was written. After an edit, the wish may be another text than
 /// the creations in doubt have.
-fn twins(row: &Row, seen: &[Seen], when: &Circumstances<'_>) -> Vec<String> {
-    let wanted = row.next_wish().text();
-    let is_twin = |seen: &&Seen| {
+fn twins(row: &Row, seen: &[ObservedRecord], when: &Circumstances<'_>) -> Vec<String> {
+    let wanted = row.next_desired().text();
+    let is_twin = |seen: &&ObservedRecord| {
         let found = closest(row, seen, wanted.into_iter(), &row.known, when);
         found.is_some_and(|(whose, _)| is_close(whose))
     };
@@ -248,24 +255,31 @@ fn twins(row: &Row, seen: &[Seen], when: &Circumstances<'_>) -> Vec<String> {
 }
 
 /// Whether a record has everything of a text, regardless of its author.
-fn is_close(whose: Whose) -> bool {
-    matches!(whose, Whose::Ours | Whose::Agrees | Whose::AndMore)
+fn is_close(whose: Match) -> bool {
+    matches!(
+        whose,
+        Match::Exact | Match::ExactButNotNew | Match::Superset
+    )
 }
 
 /// If the record may be the declaration of the row: how it compares, and with which text.
-fn candidate<'a>(row: &'a Row, seen: &Seen, when: &Circumstances<'_>) -> Option<(Whose, &'a Text)> {
-    let (texts, since) = row.looked_for();
+fn candidate<'a>(
+    row: &'a Row,
+    seen: &ObservedRecord,
+    when: &Circumstances<'_>,
+) -> Option<(Match, &'a Text)> {
+    let (texts, since) = row.searched_for();
     closest(row, seen, texts, since, when)
 }
 
 /// Like [`candidate`], with the given texts. None of them was sent before the list `since`.
 fn closest<'a>(
     row: &Row,
-    seen: &Seen,
+    seen: &ObservedRecord,
     texts: impl DoubleEndedIterator<Item = &'a Text>,
     since: &Listing,
     when: &Circumstances<'_>,
-) -> Option<(Whose, &'a Text)> {
+) -> Option<(Match, &'a Text)> {
     let has_appeared = seen.sequence.is_none_or(|sequence| sequence > since.last);
     let is_other = seen.owner == Some(Owner::Maker) || row.agreed.not.contains(&seen.record.id);
     if !has_appeared || is_other {
@@ -275,11 +289,11 @@ fn closest<'a>(
     // If several texts agree, take the latest.
     let closest = texts.rev().map(|text| (whose_of(text), text));
     match closest.min_by_key(|(whose, _)| *whose as u8)? {
-        (Whose::Unrelated, _) => None,
-        (Whose::Ours, text)
+        (Match::Unrelated, _) => None,
+        (Match::Exact, text)
             if seen.owner.is_some() || rivals(row, &seen.record, when).next().is_some() =>
         {
-            Some((Whose::Agrees, text))
+            Some((Match::ExactButNotNew, text))
         }
         found => Some(found),
     }
@@ -293,7 +307,7 @@ fn rivals<'a>(
 ) -> impl Iterator<Item = &'a Row> {
     let may_be_made_of = |text: &Text| {
         let found = whose(&text.value(), "", record, when.service);
-        matches!(found, Whose::Ours | Whose::AndMore)
+        matches!(found, Match::Exact | Match::Superset)
     };
     let others = when.open.iter().filter(|other| other.id != row.id);
     let others = others.filter(move |other| other.on_their_way().any(may_be_made_of));
@@ -333,7 +347,7 @@ fn change(row: &Row, record: &ServiceRecord, when: &Circumstances<'_>) -> Action
             Compared::Same if changes_status(request) && record.updated_at != before.updated_at => {
                 return changed(record);
             }
-            Compared::Same if is_first_look(row) => return LOOK_AGAIN,
+            Compared::Same if is_first_search(row) => return SEARCH_AGAIN,
             Compared::Same => {
                 if let Some(question) = hindrance(row, when) {
                     return ask(question);
@@ -402,7 +416,7 @@ fn changed(record: &ServiceRecord) -> Action {
 fn send(row: &Row, before: Option<ServiceRecord>, listed: Listing) -> Action {
     match row.next_request() {
         None => Action::Wait(None),
-        Some(request) => Action::Append(RowEvent::Marked(Sent {
+        Some(request) => Action::Append(RowEvent::SendStarted(Sent {
             request,
             before,
             listed,
@@ -411,16 +425,16 @@ fn send(row: &Row, before: Option<ServiceRecord>, listed: Listing) -> Action {
 }
 
 /// Whether another search must follow before the request is sent again.
-fn is_first_look(row: &Row) -> bool {
-    row.doubt.looks + 1 < LOOKS
+fn is_first_search(row: &Row) -> bool {
+    row.doubt.searches + 1 < SEARCHES
 }
 
-const LOOK_AGAIN: Action = Action::Append(RowEvent::Absent { is_over: false });
+const SEARCH_AGAIN: Action = Action::Append(RowEvent::Absent { is_over: false });
 
 /// The question to ask instead of sending again, if any.
 fn hindrance(row: &Row, when: &Circumstances<'_>) -> Option<Question> {
     let is_hopeless = row.doubt.resends() >= RESENDS || row.doubt.unanswered.is_over(when.now);
-    let given_up = is_hopeless.then_some(Question::NoUsableAnswer);
+    let given_up = is_hopeless.then_some(Question::ServiceUnresponsive);
     given_up.or_else(|| late(row, when))
 }
 
@@ -475,7 +489,7 @@ fn retired_from(form: &str) -> Option<String> {
 }
 
 /// The event that follows from the reply to the request under way.
-pub(crate) fn answer(row: &Row, reply: Heard, service: &ServiceFields) -> RowEvent {
+pub(crate) fn answer(row: &Row, reply: WriteReply, service: &ServiceFields) -> RowEvent {
     let Some(Sent {
         request, listed, ..
     }) = &row.sent
@@ -483,10 +497,10 @@ pub(crate) fn answer(row: &Row, reply: Heard, service: &ServiceFields) -> RowEve
         return RowEvent::Doubt;
     };
     let (seen, read) = match reply {
-        Heard::Record { seen, read } => (seen, read),
-        Heard::Refused => return RowEvent::Refused,
-        Heard::NotSent { wait } => return RowEvent::NotSent { wait },
-        Heard::Unclear => return RowEvent::Doubt,
+        WriteReply::Record { seen, read } => (seen, read),
+        WriteReply::Refused => return RowEvent::Refused,
+        WriteReply::NotSent { wait } => return RowEvent::NotSent { wait },
+        WriteReply::OutcomeUnknown => return RowEvent::Doubt,
     };
     let is_its_own = match request.record() {
         Some(id) => seen.record.id == id,
@@ -502,7 +516,7 @@ pub(crate) fn answer(row: &Row, reply: Heard, service: &ServiceFields) -> RowEve
     if let (ChangeRequest::Create(text), Some(read)) = (request, &read) {
         let found = whose(&text.value(), "", read, service);
         // The reply may name a record that another user created at the same time.
-        if !matches!(found, Whose::Ours | Whose::Agrees) {
+        if !matches!(found, Match::Exact | Match::ExactButNotNew) {
             return RowEvent::Doubt;
         }
     }
@@ -515,7 +529,11 @@ pub(crate) fn answer(row: &Row, reply: Heard, service: &ServiceFields) -> RowEve
 
 /// The user edits a record by its id, and a creation of this row may have created that record. The record then belongs to this row, or
 /// the user is asked, before the edit makes the record differ from the text that was sent.
-pub(crate) fn claim(row: &Row, seen: &Seen, when: &Circumstances<'_>) -> Option<RowEvent> {
+pub(crate) fn claim(
+    row: &Row,
+    seen: &ObservedRecord,
+    when: &Circumstances<'_>,
+) -> Option<RowEvent> {
     let asked = match &row.state {
         RowState::Open { .. } => None,
         RowState::Asked(asked) if !asked.candidates().contains(&seen.record.id) => {
@@ -527,8 +545,8 @@ pub(crate) fn claim(row: &Row, seen: &Seen, when: &Circumstances<'_>) -> Option<
         return None;
     }
     match candidate(row, seen, when)? {
-        (Whose::AnotherUsers, _) => None,
-        (Whose::Ours, text) if row.is_creation_in_doubt() && asked.is_none() => {
+        (Match::OfAnotherUser, _) => None,
+        (Match::Exact, text) if row.is_creation_in_doubt() && asked.is_none() => {
             Some(RowEvent::Applied {
                 request: ChangeRequest::Create(text.clone()),
                 record: seen.record.clone(),
@@ -546,7 +564,7 @@ pub(crate) fn claim(row: &Row, seen: &Seen, when: &Circumstances<'_>) -> Option<
 /// Finds late records to report. `is_there`: whether the list shows the row's own record.
 pub(crate) fn late_duplicates(
     row: &Row,
-    seen: &[Seen],
+    seen: &[ObservedRecord],
     is_there: bool,
     when: &Circumstances<'_>,
 ) -> Option<RowEvent> {
@@ -555,8 +573,8 @@ pub(crate) fn late_duplicates(
     // The row's own record, if a reply named it, shows our author name, which may not be learned yet.
     let mut own = seen.iter().map(|seen| &seen.record);
     let own = own.find(|own| row.record.as_ref() == Some(&own.id) && !row.shown.is_adopted);
-    let is_one = |seen: &&Seen| {
-        let Seen {
+    let is_one = |seen: &&ObservedRecord| {
+        let ObservedRecord {
             record,
             sequence,
             owner,
@@ -567,20 +585,20 @@ pub(crate) fn late_duplicates(
             || own.is_some_and(|own| own.created_by != record.created_by)
             || sequence.is_some_and(|at| at <= lost.listed.last);
         let is_made_of = |text: &Text| {
-            whose(&text.value(), &lost.listed.latest, record, when.service) == Whose::Ours
+            whose(&text.value(), &lost.listed.latest, record, when.service) == Match::Exact
         };
         // A watched row no longer searches for its own record, so it does not prevent the report.
-        let is_looked_for = rivals(row, record, when).any(|other| other.watched().is_none());
-        !is_known && owner.is_none() && lost.texts.iter().any(is_made_of) && !is_looked_for
+        let is_searched_for = rivals(row, record, when).any(|other| other.watched().is_none());
+        !is_known && owner.is_none() && lost.texts.iter().any(is_made_of) && !is_searched_for
     };
     // A late record looks the same as an equal record of another user, so each is reported as possibly surplus.
     let found = seen.iter().filter(is_one);
     let found: Vec<String> = found.map(|seen| seen.record.id.clone()).collect();
     // If the user wants no record, every record is surplus.
-    let is_unwanted = row.wish == Wish::Delete || row.state == RowState::Discarded;
+    let is_unwanted = row.desired == Desired::Delete || row.state == RowState::Discarded;
     let is_another = row.record.is_none() || is_there || is_unwanted;
-    let is_told = !found.is_empty() && is_another;
-    is_told.then_some(RowEvent::Told(found))
+    let is_reported = !found.is_empty() && is_another;
+    is_reported.then_some(RowEvent::Reported(found))
 }
 
 #[cfg(test)]
@@ -603,7 +621,7 @@ mod tests {
             Action::Read(_) => "read".to_owned(),
             Action::List => "list".to_owned(),
             Action::Append(event) => match event {
-                RowEvent::Marked(sent) => {
+                RowEvent::SendStarted(sent) => {
                     let is_first = sent.request.text().is_some_and(Text::is_signed);
                     request(&sent.request).to_owned() + if is_first { " first" } else { "" }
                 }
@@ -618,7 +636,7 @@ mod tests {
                 RowEvent::Absent { is_over } => {
                     (if *is_over { "over" } else { "absent" }).to_owned()
                 }
-                RowEvent::Unclear(_) => "unclear".to_owned(),
+                RowEvent::ReadFailed(_) => "unclear".to_owned(),
                 RowEvent::Asked(question) => {
                     let reason = question.reason();
                     let records = question.candidates().join(" ");
@@ -670,12 +688,12 @@ mod tests {
                 panic!("{line:?}")
             };
             let reply = match shows.split(' ').collect::<Vec<_>>()[..] {
-                ["unclear"] => Heard::Unclear,
-                ["refused"] => Heard::Refused,
-                ["not-sent"] => Heard::NotSent { wait: 5 },
+                ["unclear"] => WriteReply::OutcomeUnknown,
+                ["refused"] => WriteReply::Refused,
+                ["not-sent"] => WriteReply::NotSent { wait: 5 },
                 [id, status, ref rest @ ..] => {
                     let has = |word: &str| rest.contains(&word);
-                    let seen = Seen {
+                    let seen = ObservedRecord {
                         record: record(id, json!({"status": status})),
                         sequence: sequence.parse().ok(),
                         owner: has("of-maker").then_some(Owner::Maker),
@@ -684,11 +702,11 @@ mod tests {
                     let read =
                         read.map(
                             |word| match super::super::tests::cases::read(word, &row(of)) {
-                                Some(Read::Listed(_, seen)) => seen[0].record.clone(),
+                                Some(Observation::Listed(_, seen)) => seen[0].record.clone(),
                                 _ => panic!("{line:?}"),
                             },
                         );
-                    Heard::Record { seen, read }
+                    WriteReply::Record { seen, read }
                 }
                 _ => panic!("{line:?}"),
             };
@@ -701,7 +719,7 @@ mod tests {
     fn an_edited_record_may_be_the_result_of_a_creation() {
         for line in lines(include_str!("tests/claims.txt")) {
             let row = row(line[0]);
-            let Some(Read::Listed(_, seen)) = read(line[1], &row) else {
+            let Some(Observation::Listed(_, seen)) = read(line[1], &row) else {
                 panic!("{line:?}")
             };
             let event = with_circumstances(&[], |when| claim(&row, seen.last()?, when));
@@ -716,7 +734,7 @@ mod tests {
         let watched = |record: Option<&str>| {
             let mut row = row("save confirmed");
             row.record = record.map(str::to_owned);
-            row.lost = Some(super::super::row::Lost {
+            row.lost = Some(super::super::row::UnresolvedCreates {
                 texts: vec![text.clone(), text.clone()],
                 listed: listing(2),
                 left: 1,
@@ -725,7 +743,7 @@ mod tests {
             row
         };
         let found = |row: &Row, word: &str, is_there: bool| {
-            let Some(Read::Listed(_, seen)) = read(word, row) else {
+            let Some(Observation::Listed(_, seen)) = read(word, row) else {
                 panic!("{word}")
             };
             with_circumstances(&[], |when| late_duplicates(row, &seen, is_there, when)).is_some()
@@ -736,17 +754,17 @@ mod tests {
         assert!(told.eq(["ours"]));
         assert!(!found(&row, "ours", false), "it may be the only record");
         let mut deleted = row.clone();
-        deleted.wish = Wish::Delete;
+        deleted.desired = Desired::Delete;
         assert!(found(&deleted, "ours", false), "none is wanted");
         assert!(found(&watched(None), "ours", false), "there is no other");
         assert!(
             !found(&watched(Some("c2")), "ours", true),
             "it is the record itself"
         );
-        for (is_adopted, is_told) in [(false, false), (true, true)] {
+        for (is_adopted, is_reported) in [(false, false), (true, true)] {
             let mut row = row.clone();
             row.shown.is_adopted = is_adopted;
-            let Some(Read::Listed(_, mut seen)) = read("ours", &row) else {
+            let Some(Observation::Listed(_, mut seen)) = read("ours", &row) else {
                 panic!("it is listed")
             };
             let mut own = seen[0].clone();
@@ -754,11 +772,18 @@ mod tests {
             own.record.created_by = Some("pat".to_owned());
             seen.push(own);
             let told = with_circumstances(&[], |when| late_duplicates(&row, &seen, true, when));
-            assert_eq!(told.is_some(), is_told, "the own record has another author");
+            assert_eq!(
+                told.is_some(),
+                is_reported,
+                "the own record has another author"
+            );
         }
         let mut reported = row.clone();
-        super::super::tests::cases::applied(&mut reported, &RowEvent::Told(vec!["c2".to_owned()]))
-            .unwrap();
+        super::super::tests::cases::applied(
+            &mut reported,
+            &RowEvent::Reported(vec!["c2".to_owned()]),
+        )
+        .unwrap();
         assert!(!found(&reported, "ours", true), "once");
         let mut over = row;
         for (until, is_open) in [

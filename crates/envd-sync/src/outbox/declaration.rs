@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::apply::fitting;
 use super::compare::{FieldDifference, differences};
 use super::decision::Decision;
-use super::row::{Question, Reason, Row, RowState, Time, Wish, time_of};
+use super::row::{Desired, Question, Reason, Row, RowState, Time, time_of};
 use crate::error::{Error, Result};
 use envd_sdk::model::{ConsignmentId, ConsignmentInput, ConsignmentNumber, ServerError, Timestamp};
 
@@ -90,7 +90,7 @@ pub enum DeclarationState {
     /// A request is being sent, or was when the program ended.
     Sending,
     /// It was sent, and the service gave no clear answer. The outbox checks whether it arrived before it sends anything again.
-    Unconfirmed,
+    OutcomeUnknown,
     /// The service has what the user wants.
     Confirmed,
     /// The service refused it: see [`Declaration::findings`].
@@ -118,7 +118,7 @@ impl fmt::Display for DeclarationState {
 /// A record that changed on the service after it was edited here, in the shape of an input. `Debug` hides its values.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// # use envd_sdk::model::ConsignmentInput;
@@ -191,7 +191,7 @@ pub struct HistoryEvent {
 /// because it contains personal data.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
@@ -225,7 +225,7 @@ pub struct Declaration {
     /// The errors in the service's last answer, as received: the reasons of a refusal, or warnings. Empty, because unknown, if
     /// [`is_adopted`](Self::is_adopted): the service sends its warnings only in the reply to a change.
     pub findings: Vec<ServerError>,
-    /// With [`Reason::Unclear`], why the last answer of the service cannot be used. With [`Reason::NoReception`], why no connection
+    /// With [`Reason::ReadFailed`], why the last answer of the service cannot be used. With [`Reason::NoReception`], why no connection
     /// can be made, if known.
     pub trouble: Option<String>,
     /// The records that may be this declaration, with [`Reason::Candidates`], [`Reason::OtherRecord`] and [`Reason::NotAdopted`].
@@ -283,18 +283,21 @@ impl Declaration {
             id: DeclarationId(row.id),
             key: row.key.as_ref().map(|key| key.name.clone()),
             writers: row.writers.iter().cloned().collect(),
-            wanted: match row.wish {
-                Wish::Save(_) => Wanted::Save,
-                Wish::Submit(_) => Wanted::Submit,
-                Wish::Withdraw(_) => Wanted::Withdraw,
-                Wish::Delete => Wanted::Delete,
+            wanted: match row.desired {
+                Desired::Save(_) => Wanted::Save,
+                Desired::Submit(_) => Wanted::Submit,
+                Desired::Withdraw(_) => Wanted::Withdraw,
+                Desired::Delete => Wanted::Delete,
             },
             state: state_of(row),
             reason: reason_of(row),
             findings: (shown.findings.iter().cloned())
                 .map(ServerError::from_value)
                 .collect(),
-            trouble: row.unclear.as_ref().map(|unclear| unclear.reason.clone()),
+            trouble: row
+                .read_failures
+                .as_ref()
+                .map(|unclear| unclear.reason.clone()),
             candidates: ids(candidates),
             consignment: row.record.clone().map(ConsignmentId::from),
             number: shown.number.clone().map(ConsignmentNumber::from),
@@ -306,7 +309,8 @@ impl Declaration {
             next_at: next.map(|due| instant(due.until)),
             conflict,
             // OK because the text was serialized from an input.
-            input: (row.wish.text()).map(|text| serde_json::from_str(&text.0).unwrap_or_default()),
+            input: (row.desired.text())
+                .map(|text| serde_json::from_str(&text.0).unwrap_or_default()),
             history: history.collect(),
             row: Arc::clone(row),
         }
@@ -317,7 +321,7 @@ impl Declaration {
     /// [edited](super::Outbox::edit) as well.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
@@ -349,7 +353,7 @@ debug_shows!(Declaration, |it|
 
 pub(super) fn state_of(row: &Row) -> DeclarationState {
     match row.state {
-        RowState::Open { .. } if row.is_in_doubt() => DeclarationState::Unconfirmed,
+        RowState::Open { .. } if row.is_in_doubt() => DeclarationState::OutcomeUnknown,
         RowState::Open { .. } => DeclarationState::Queued,
         RowState::Sending => DeclarationState::Sending,
         RowState::Confirmed => DeclarationState::Confirmed,
@@ -361,8 +365,8 @@ pub(super) fn state_of(row: &Row) -> DeclarationState {
 
 fn reason_of(row: &Row) -> Option<Reason> {
     Some(match &row.state {
-        RowState::Open { .. } if row.unclear.is_some() => Reason::Unclear,
-        RowState::Open { .. } if row.is_in_doubt() => Reason::NoClearAnswer,
+        RowState::Open { .. } if row.read_failures.is_some() => Reason::ReadFailed,
+        RowState::Open { .. } if row.is_in_doubt() => Reason::OutcomeUnknown,
         RowState::Refused => Reason::Refused,
         RowState::Asked(question) => question.reason(),
         RowState::Discarded => {

@@ -32,7 +32,7 @@ impl DeclarationEvents {
     /// A receiver that is more than 1,024 changes behind misses the oldest ones, but never the latest change of a declaration.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
     /// use envd_sync::outbox::DeclarationState;
     /// # use envd_sync::{Outbox, Replica};
@@ -57,7 +57,7 @@ impl DeclarationEvents {
     /// duplicates](Declaration::late_duplicates).
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
     /// use envd_sync::outbox::DeclarationState;
     /// # use envd_sync::{Outbox, Replica};

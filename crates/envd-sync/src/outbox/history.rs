@@ -28,7 +28,7 @@ impl Outbox {
     /// They are kept until [`prune`](Self::prune) removes them.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
     /// # use envd_sync::{Outbox, Replica};
     /// # let fake = envd_sdk::fake::Fake::start().await;
@@ -88,7 +88,7 @@ impl Outbox {
     /// second declaration.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
     /// # use envd_sync::{Outbox, Replica};
     /// # let fake = envd_sdk::fake::Fake::start().await;
@@ -118,16 +118,16 @@ impl Outbox {
             let mut draft = self.draft();
             let mut past = store.past_block(block).await?;
             // A search compares new records with these rows.
-            let is_looked_for = store.first_needed().is_some();
+            let is_searched_for = store.first_needed().is_some();
             let found = past.len();
             past.retain(|row| {
                 row.shown.created_at < before
-                    && !(is_looked_for && row.record.is_some() && !row.is_named)
+                    && !(is_searched_for && row.record.is_some() && !row.is_named)
             });
             for row in &past {
                 draft.documents.push((past_name(row.id), None));
                 let records = row.records().chain(&row.duplicates);
-                for record in records.filter(|_| !is_looked_for) {
+                for record in records.filter(|_| !is_searched_for) {
                     // Keep the entry of a record that the replica does not list: if it is listed later, a search must not take it for
                     // the record of another row.
                     let is_listed = self.replica().consignment(record.as_str()).await?.is_some();

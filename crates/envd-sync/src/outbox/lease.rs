@@ -32,7 +32,7 @@ impl<E: Into<Error>> From<E> for PassEnd {
 }
 
 /// The lease of a pass.
-pub(super) struct Held<'a> {
+pub(super) struct LeaseGuard<'a> {
     outbox: &'a Outbox,
     /// The number of the lease; 0: the pass has not written anything yet.
     number: u64,
@@ -42,7 +42,7 @@ pub(super) struct Held<'a> {
     failed: Option<Error>,
 }
 
-impl<'a> Held<'a> {
+impl<'a> LeaseGuard<'a> {
     pub(super) fn new(outbox: &'a Outbox) -> Self {
         Self {
             outbox,

@@ -19,7 +19,7 @@
 //! If a reply is lost, the outbox finds the record instead of creating a second one:
 //!
 //! ```
-//! # equipment::example(async {
+//! # test_support::example(async {
 //! use envd_sdk::fake::Fault;
 //! use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
 //! use envd_sync::outbox::DeclarationState;
@@ -45,7 +45,7 @@
 //! # Ok(()) });
 //! ```
 
-// These modules are pure: no clock, no store, no requests. `tests/one_row` compiles them without the rest and checks them with a
+// These modules are pure: no clock, no store, no requests. `tests/outbox_model` compiles them without the rest and checks them with a
 // model.
 mod apply;
 // `compare` and `row` index stored JSON by name. Reading a missing name gives null, and only objects are written to.
@@ -68,11 +68,11 @@ mod overlay;
 mod pass;
 mod reading;
 mod report;
+mod requests;
 mod sentences;
 mod store;
 #[cfg(test)]
 mod tests;
-mod wishes;
 
 pub use self::compare::{ChangedBy, FieldDifference};
 #[doc(alias = "conflict")]
@@ -87,5 +87,5 @@ pub use self::outbox::Outbox;
 pub use self::outbox_loop::OutboxEvent;
 pub use self::overlay::{RecordWithWaiting, WaitingPage};
 pub use self::report::OutboxReport;
+pub use self::requests::NewDeclaration;
 pub use self::row::Reason;
-pub use self::wishes::NewDeclaration;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::compare::{ServiceRecord, may_be_made_of};
-use super::decide::{Read, Seen, is_fresh};
+use super::decide::{Observation, ObservedRecord, is_fresh};
 use super::outbox::Outbox;
 use super::reading::record_of;
 use super::row::{Listing, Row, Text};
@@ -26,8 +26,8 @@ const CHUNK: usize = 100;
 pub(super) struct Reader<'a> {
     outbox: &'a Outbox,
     pub(super) requests: u64,
-    /// Up to two full walks of the pass, and whether each was clean.
-    walked: [Option<bool>; 2],
+    /// Up to two full scans of the pass, and whether each was clean.
+    scanned: [Option<bool>; 2],
     /// Whether the last list was read in full.
     is_full: bool,
     /// Why the list cannot be read in this pass.
@@ -53,7 +53,7 @@ impl<'a> Reader<'a> {
         Self {
             outbox,
             requests: 0,
-            walked: [None; 2],
+            scanned: [None; 2],
             is_full: false,
             unlisted: None,
             range: None,
@@ -63,16 +63,16 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the record of a row, or the record that it adopts.
-    pub(super) async fn record(&mut self, row: &Row, id: &str) -> Result<Read> {
+    pub(super) async fn record(&mut self, row: &Row, id: &str) -> Result<Observation> {
         let Some(record) = self.read(id).await? else {
-            return Ok(Read::Record(None));
+            return Ok(Observation::Record(None));
         };
         // Whose the record is decides only whether it can be adopted.
         let owner = match &row.adopt {
             Some(_) => self.outbox.store().owner(id, row.id, false).await?,
             None => None,
         };
-        Ok(Read::Record(Some(Seen {
+        Ok(Observation::Record(Some(ObservedRecord {
             owner,
             sequence: None,
             record,
@@ -95,14 +95,14 @@ impl<'a> Reader<'a> {
                 let what = "the service lists the record, and shows none";
                 (Error::Reply(what), true)
             }
-            RecordRead::Unclear(error) if error.kind() == ErrorKind::NotFound => {
+            RecordRead::Failed(error) if error.kind() == ErrorKind::NotFound => {
                 (error.into(), false)
             }
-            RecordRead::Unclear(error) => return Err(error.into()),
+            RecordRead::Failed(error) => return Err(error.into()),
         };
-        // The replica forgets a record after two consecutive walks that did not list it.
-        for at in 0..self.walked.len() {
-            let is_whole = self.walk_once(at).await?;
+        // The replica forgets a record after two consecutive scans that did not list it.
+        for at in 0..self.scanned.len() {
+            let is_whole = self.scan_once(at).await?;
             if !self.is_listed(id).await? {
                 let is_gone = is_null || is_whole && self.outbox.replica().lists_everything();
                 return if is_gone { Ok(None) } else { Err(error) };
@@ -116,7 +116,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The records that appeared since the row was written or sent, from a list that is fresh enough for the row.
-    pub(super) async fn listed(&mut self, row: &Row) -> Result<Read> {
+    pub(super) async fn listed(&mut self, row: &Row) -> Result<Observation> {
         let now = seconds(self.outbox.now());
         let known = self.outbox.last_list();
         let replica = self.outbox.store().replica().version;
@@ -125,18 +125,18 @@ impl<'a> Reader<'a> {
             Some(list) => list,
             None => self.list().await?,
         };
-        let (_, since) = row.looked_for();
-        // Only a full walk shows that a gap is closed.
+        let (_, since) = row.searched_for();
+        // Only a full scan shows that a gap is closed.
         if row.is_in_doubt() && !list.gaps.is_subset(&since.gaps) && !self.is_full {
             list = self.list_as(true).await?;
         }
         let (texts, since) = row.searched();
         let seen = self.appeared(row.id, texts, since).await?;
-        Ok(Read::Listed(list, seen))
+        Ok(Observation::Listed(list, seen))
     }
 
     /// Syncs the replica. Only a clean sync counts: an existing record that it missed would look new later. A sync that resumed the
-    /// walk of another process does not count either, because it does not show the records that appeared on the pages before.
+    /// scan of another process does not count either, because it does not show the records that appeared on the pages before.
     pub(super) async fn list(&mut self) -> Result<Listing> {
         self.list_as(false).await
     }
@@ -184,14 +184,14 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the entire list, at most twice a pass; `false`: it changed while it was read.
-    async fn walk_once(&mut self, at: usize) -> Result<bool> {
-        if let Some(Some(is_whole)) = self.walked.get(at) {
+    async fn scan_once(&mut self, at: usize) -> Result<bool> {
+        if let Some(Some(is_whole)) = self.scanned.get(at) {
             return Ok(*is_whole);
         }
         let report = Box::pin(self.outbox.replica().sync_full()).await;
         let is_whole = self.counted(report)?.clean;
-        if let Some(walked) = self.walked.get_mut(at) {
-            *walked = Some(is_whole);
+        if let Some(scanned) = self.scanned.get_mut(at) {
+            *scanned = Some(is_whole);
         }
         Ok(is_whole)
     }
@@ -209,7 +209,7 @@ impl<'a> Reader<'a> {
         row: u64,
         texts: impl IntoIterator<Item = &Text>,
         since: u64,
-    ) -> Result<Vec<Seen>> {
+    ) -> Result<Vec<ObservedRecord>> {
         let texts: Vec<Value> = texts.into_iter().map(Text::value).collect();
         let service = self.outbox.store().service();
         let may_be = |listed: &Value| {
@@ -224,7 +224,7 @@ impl<'a> Reader<'a> {
         let mut seen = Vec::new();
         for (sequence, id) in appeared {
             if let Some(record) = self.read_listed(&id).await? {
-                seen.push(Seen {
+                seen.push(ObservedRecord {
                     record,
                     sequence: Some(sequence),
                     owner: self.outbox.store().owner(&id, row, true).await?,

@@ -15,7 +15,7 @@ use super::store::{OutboxStore, Transaction, seconds};
 use crate::error::Result;
 use crate::locked::lock;
 use crate::replica::Replica;
-use envd_sdk::Account;
+use envd_sdk::AccountClient;
 use envd_sdk::Clock;
 use envd_sdk::model::{Day, Jurisdiction, Timestamp};
 
@@ -68,7 +68,7 @@ pub(super) struct Memory {
     pub(super) lease: u64,
     /// The last complete list.
     pub(super) list: Option<Listing>,
-    pub(super) duplicates_looked_at: Option<SystemTime>,
+    pub(super) duplicates_searched_at: Option<SystemTime>,
 }
 
 impl Memory {
@@ -84,7 +84,7 @@ impl Outbox {
     /// the replica to find out whether the record was created. This call sends and reads nothing.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sync::store::MemorySync;
     /// use envd_sync::{Outbox, Replica};
     ///
@@ -123,7 +123,7 @@ impl Outbox {
     /// [sends the request again](mod@crate::guide::outbox#searches-and-pauses).
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use std::time::Duration;
     ///
     /// use envd_sdk::fake::Fault;
@@ -172,7 +172,7 @@ impl Outbox {
     /// [`Error::Usage`](crate::Error::Usage).
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
     /// use envd_sync::outbox::Reason;
     /// # use envd_sync::{Outbox, Replica};
@@ -202,7 +202,7 @@ impl Outbox {
     /// while it returns `None`, as with a [`StaticToken`](envd_sdk::auth::StaticToken), nothing is checked.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
     /// use envd_sync::outbox::{Decision, Reason};
     /// # use envd_sync::{Outbox, Replica};
@@ -233,7 +233,7 @@ impl Outbox {
 
     /// The account of this outbox.
     #[must_use]
-    pub fn account(&self) -> &Account {
+    pub fn account(&self) -> &AccountClient {
         self.shared.replica.account()
     }
 
@@ -268,7 +268,7 @@ impl Outbox {
     /// The declaration with a [key](super::NewDeclaration::key), also one of the history; `None`: there is none, or it was pruned.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
     /// # use envd_sync::{Outbox, Replica};
     /// # let fake = envd_sdk::fake::Fake::start().await;
@@ -333,7 +333,11 @@ impl Outbox {
     }
 
     /// Calls a pure function with the circumstances of a row.
-    pub(super) fn judged<T>(&self, row: u64, judge: impl FnOnce(&Circumstances<'_>) -> T) -> T {
+    pub(super) fn with_circumstances<T>(
+        &self,
+        row: u64,
+        judge: impl FnOnce(&Circumstances<'_>) -> T,
+    ) -> T {
         let others = self.store().expecting(row);
         let others: Vec<&Row> = others.iter().map(Arc::as_ref).collect();
         // The day ends last in Western Australia.

@@ -12,12 +12,12 @@ use crate::loop_control::{Loop, WaitEnd};
 
 /// The longest pause of the loop: after it, a pass checks whether another process has written something, or the user has logged in
 /// again.
-const LOOK_EVERY: Duration = Duration::from_secs(60);
+const CHECK_EVERY: Duration = Duration::from_secs(60);
 
 /// An event of the loop that [`Outbox::run`] starts.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// use envd_sync::outbox::OutboxEvent;
@@ -59,7 +59,7 @@ impl Outbox {
     /// Failures do not end the loop.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
     /// use envd_sync::outbox::DeclarationState;
     /// use envd_sync::store::MemorySync;
@@ -103,7 +103,7 @@ impl Outbox {
                         None
                     }
                 };
-                let wait = wait.unwrap_or(LOOK_EVERY).min(LOOK_EVERY);
+                let wait = wait.unwrap_or(CHECK_EVERY).min(CHECK_EVERY);
                 let slept = pin!(outbox.clock.sleep(wait));
                 let written = pin!(outbox.shared.written.notified());
                 match handle.wait(select(slept, written)).await {

@@ -38,7 +38,7 @@ impl Outbox {
     /// Adds the waiting declarations to a page of the local copy, and marks the records that they change. Sends no request.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, FormType, PartyInput};
     /// use envd_sync::store::MemorySync;
     /// use envd_sync::{Outbox, Replica};

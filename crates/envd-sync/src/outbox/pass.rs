@@ -9,8 +9,10 @@ use serde_json::json;
 
 use super::apply::RowEvent;
 use super::compare::ServiceRecord;
-use super::decide::{Action, Heard, Read, Seen, answer, decide, late_duplicates};
-use super::lease::{Held, PassEnd};
+use super::decide::{
+    Action, Observation, ObservedRecord, WriteReply, answer, decide, late_duplicates,
+};
+use super::lease::{LeaseGuard, PassEnd};
 use super::observe::Reader;
 use super::outbox::{Memory, Outbox};
 use super::reading::record_of;
@@ -22,7 +24,7 @@ use envd_sdk::model::{ConsignmentText, SavedConsignment, Timestamp};
 use envd_sdk::{ErrorKind, Outcome, RetryPolicy};
 
 /// The time between two searches for late duplicates.
-const LOOK_EVERY: Duration = Duration::from_secs(60 * 60);
+const SEARCH_EVERY: Duration = Duration::from_secs(60 * 60);
 
 /// The greatest number of steps of one row in a turn. No row needs as many, unless it loops.
 const STEPS: u32 = 16;
@@ -37,7 +39,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(5 * 60);
 struct Pass<'a> {
     outbox: &'a Outbox,
     reader: Reader<'a>,
-    held: Held<'a>,
+    held: LeaseGuard<'a>,
     report: OutboxReport,
     next: Next,
     /// Whether rows with unusable answers are retried before their time.
@@ -49,14 +51,14 @@ struct Pass<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Next {
     /// When the next search after a lost reply is due, or another process's lease ends.
-    pub(super) looks_at: Option<SystemTime>,
+    pub(super) searches_at: Option<SystemTime>,
     /// When the next try to reach the service is due.
     retries_at: Option<SystemTime>,
 }
 
 impl Next {
-    fn look(&mut self, at: SystemTime) {
-        self.looks_at = Some(self.looks_at.map_or(at, |before| before.min(at)));
+    fn search(&mut self, at: SystemTime) {
+        self.searches_at = Some(self.searches_at.map_or(at, |before| before.min(at)));
     }
 
     fn retry(&mut self, at: SystemTime) {
@@ -64,7 +66,7 @@ impl Next {
     }
 
     pub(super) fn at(self) -> Option<SystemTime> {
-        self.looks_at.into_iter().chain(self.retries_at).min()
+        self.searches_at.into_iter().chain(self.retries_at).min()
     }
 }
 
@@ -86,7 +88,7 @@ impl Outbox {
             let (report, next) = Box::pin(self.pass()).await?;
             total.add(report);
             let is_stopped = total.stopped_by.is_some() || total.login_needed;
-            let wait = next.looks_at.map(|at| self.time_until(at));
+            let wait = next.searches_at.map(|at| self.time_until(at));
             let Some(wait) = wait.filter(|wait| !is_stopped && *wait <= longest) else {
                 return Ok(total);
             };
@@ -98,7 +100,7 @@ impl Outbox {
     /// scheduler: call it again at [`next_at`](OutboxReport::next_at), and at once when something is written.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
@@ -128,7 +130,7 @@ impl Outbox {
         let mut pass = Pass {
             outbox: self,
             reader: Reader::new(self),
-            held: Held::new(self),
+            held: LeaseGuard::new(self),
             report: OutboxReport::default(),
             next: Next::default(),
             retries_now: self.with_memory(|memory| std::mem::take(&mut memory.retries_now)),
@@ -142,7 +144,7 @@ impl Outbox {
             Err(PassEnd::Overtaken) => {
                 let until = pass.held.of_another(&self.store().head());
                 pass.next = Next {
-                    looks_at: until,
+                    searches_at: until,
                     ..Next::default()
                 };
             }
@@ -178,7 +180,7 @@ impl Pass<'_> {
                 self.held.change(|_| ()).await?;
                 continue;
             }
-            if let Err(stop) = self.look_for_duplicates().await {
+            if let Err(stop) = self.search_for_duplicates().await {
                 self.fail(None, stop).await?;
             }
             let version = store.version();
@@ -223,7 +225,7 @@ impl Pass<'_> {
     }
 
     /// Makes one read, or one commit and its request; `false`: nothing more is due for the row now.
-    async fn step(&mut self, row: &Row, read: &mut Option<Read>) -> Result<bool, PassEnd> {
+    async fn step(&mut self, row: &Row, read: &mut Option<Observation>) -> Result<bool, PassEnd> {
         // The user who wrote the wish may have logged in again.
         let is_open = matches!(
             row.state,
@@ -236,8 +238,8 @@ impl Pass<'_> {
         match self.decided(row, read.as_ref()) {
             Action::Wait(due) => {
                 match due.map(|due| time_of(due.until)) {
-                    Some(at) if row.unclear.is_some() => self.next.retry(at),
-                    Some(at) => self.next.look(at),
+                    Some(at) if row.read_failures.is_some() => self.next.retry(at),
+                    Some(at) => self.next.search(at),
                     None => {}
                 }
                 return Ok(false);
@@ -253,7 +255,7 @@ impl Pass<'_> {
             Action::Append(event) => {
                 *read = None;
                 match event {
-                    RowEvent::Marked(sent) => self.send(row, &sent).await?,
+                    RowEvent::SendStarted(sent) => self.send(row, &sent).await?,
                     event => self.append(row, &event).await?,
                 }
             }
@@ -261,24 +263,26 @@ impl Pass<'_> {
         Ok(true)
     }
 
-    /// Converts a read: an unusable answer of the service itself becomes [`Read::Unclear`], and any other failure ends the pass.
-    fn observed(&self, observed: Result<Read>) -> Result<Read> {
+    /// Converts a read: an unusable answer of the service itself becomes [`Observation::Failed`], and any other failure ends the pass.
+    fn observed(&self, observed: Result<Observation>) -> Result<Observation> {
         let read = match observed {
-            Err(error) if is_service_answer(&error) => Read::Unclear(error.to_string()),
+            Err(error) if is_service_answer(&error) => Observation::Failed(error.to_string()),
             observed => observed?,
         };
         self.outbox.with_memory(Memory::forget_failures);
         Ok(read)
     }
 
-    fn decided(&self, row: &Row, read: Option<&Read>) -> Action {
+    fn decided(&self, row: &Row, read: Option<&Observation>) -> Action {
         // Retry early only after an unusable answer, not after a request that may still be carried out.
-        let is_tried = self.retries_now && row.unclear.is_some() && !self.failed.contains(&row.id);
+        let is_tried =
+            self.retries_now && row.read_failures.is_some() && !self.failed.contains(&row.id);
         let mut row = Cow::Borrowed(row);
         if is_tried && let RowState::Open { next_at } = &mut row.to_mut().state {
             *next_at = None;
         }
-        self.outbox.judged(row.id, |when| decide(&row, read, when))
+        self.outbox
+            .with_circumstances(row.id, |when| decide(&row, read, when))
     }
 
     /// Appends an event, if the row has not changed since the decision.
@@ -288,7 +292,7 @@ impl Pass<'_> {
             row.is_some_and(|row| row.state == RowState::Confirmed)
         });
         self.report.confirmed += u64::from(written.await?);
-        if matches!(event, RowEvent::Unclear(_)) {
+        if matches!(event, RowEvent::ReadFailed(_)) {
             self.failed.insert(row.id);
         }
         Ok(())
@@ -311,7 +315,7 @@ impl Pass<'_> {
             draft.head.list.clone_from(&list);
             draft.expects_replica = is_creation;
             draft
-                .transition(row, &RowEvent::Marked(sent.clone()))
+                .transition(row, &RowEvent::SendStarted(sent.clone()))
                 .cloned()
         });
         let Some(marked) = marked.await? else {
@@ -395,8 +399,8 @@ impl Pass<'_> {
                 return false;
             };
             // The refusal may be about an earlier text than the current one.
-            let is_of_wish = event != RowEvent::Refused || row.state == RowState::Refused;
-            let errors = errors.iter().filter(|_| is_of_wish);
+            let is_of_desired = event != RowEvent::Refused || row.state == RowState::Refused;
+            let errors = errors.iter().filter(|_| is_of_desired);
             row.shown.findings = errors.map(|error| error.raw().clone()).collect();
             match &reply {
                 Ok(outcome) => {
@@ -429,19 +433,23 @@ impl Pass<'_> {
 
     /// Interprets the reply to a change: id and status of the record. Reads the new record after a creation, because the reply may
     /// name another one.
-    async fn reply_of(&mut self, saved: &SavedConsignment, sent: &Sent) -> Result<Heard, PassEnd> {
+    async fn reply_of(
+        &mut self,
+        saved: &SavedConsignment,
+        sent: &Sent,
+    ) -> Result<WriteReply, PassEnd> {
         let record = sent.request.record();
         let is_delete = matches!(sent.request, ChangeRequest::Delete(_));
         let named = saved.id.as_ref().map(|id| id.as_str().to_owned());
         let named = named.or_else(|| record.filter(|_| is_delete).map(str::to_owned));
         let Some(id) = named else {
-            return Ok(Heard::Unclear);
+            return Ok(WriteReply::OutcomeUnknown);
         };
         let fields = match &saved.status {
             Some(status) => json!({"status": status.as_str()}),
             None => json!({}),
         };
-        let mut seen = Seen {
+        let mut seen = ObservedRecord {
             owner: None,
             sequence: None,
             record: ServiceRecord {
@@ -462,7 +470,7 @@ impl Pass<'_> {
             seen.sequence = self.reader.first_listed(&id).await?;
             read = self.created(&id).await?;
         }
-        Ok(Heard::Record { seen, read })
+        Ok(WriteReply::Record { seen, read })
     }
 
     /// Reads the record that the reply to a creation names. `None` if the read fails, which says nothing about the creation.
@@ -482,7 +490,7 @@ impl Pass<'_> {
         };
         if let Some(row) = row.filter(|_| is_service_answer(&error)) {
             return self
-                .append(row, &RowEvent::Unclear(error.to_string()))
+                .append(row, &RowEvent::ReadFailed(error.to_string()))
                 .await;
         }
         let Error::Client(request) = &error else {
@@ -524,16 +532,16 @@ impl Pass<'_> {
     }
 
     /// Searches for late duplicates of watched rows, once an hour.
-    async fn look_for_duplicates(&mut self) -> Result<(), PassEnd> {
+    async fn search_for_duplicates(&mut self) -> Result<(), PassEnd> {
         let (outbox, now) = (self.outbox, self.outbox.now());
         let mut watched = outbox.store().expecting(0);
         watched.retain(|row| row.watched().is_some());
-        let looked = outbox.with_memory(|memory| memory.duplicates_looked_at);
+        let looked = outbox.with_memory(|memory| memory.duplicates_searched_at);
         let age = looked.and_then(|at| now.duration_since(at).ok());
-        if watched.is_empty() || age.is_some_and(|age| age < LOOK_EVERY) {
+        if watched.is_empty() || age.is_some_and(|age| age < SEARCH_EVERY) {
             return Ok(());
         }
-        outbox.with_memory(|memory| memory.duplicates_looked_at = Some(now));
+        outbox.with_memory(|memory| memory.duplicates_searched_at = Some(now));
         let listing = match self.held.during(self.reader.list()).await? {
             // The list changed while it was read. Sending does not wait for the next search.
             Err(error) if is_service_answer(&error) => return Ok(()),
@@ -555,7 +563,8 @@ impl Pass<'_> {
                 Some(record) => self.reader.is_listed(record).await?,
                 None => false,
             };
-            let found = outbox.judged(row.id, |when| late_duplicates(&row, &seen, is_there, when));
+            let found = outbox
+                .with_circumstances(row.id, |when| late_duplicates(&row, &seen, is_there, when));
             if found.is_none() && !lost.ends_with(&listing, seconds(now)) {
                 continue;
             }
@@ -563,7 +572,7 @@ impl Pass<'_> {
                 let event = found.as_ref().unwrap_or(&RowEvent::WatchOver);
                 draft.transition(&row, event).map(drop)
             });
-            if let (Some(()), Some(RowEvent::Told(records))) = (written.await?, &found) {
+            if let (Some(()), Some(RowEvent::Reported(records))) = (written.await?, &found) {
                 self.report.late_duplicates += records.len() as u64;
             }
         }
@@ -581,8 +590,8 @@ impl Pass<'_> {
                 _ => self.report.waiting += 1,
             }
         }
-        let next_look = self.outbox.now().checked_add(LOOK_EVERY);
-        if let Some(at) = next_look.filter(|_| is_watched) {
+        let next_search = self.outbox.now().checked_add(SEARCH_EVERY);
+        if let Some(at) = next_search.filter(|_| is_watched) {
             self.next.retry(at);
         }
         OutboxReport {
@@ -619,17 +628,17 @@ fn limit_of(row: &Row) -> Option<SystemTime> {
 }
 
 /// Interprets an error as the answer to a change. `is_late`: the time to send it has passed.
-fn answer_of(error: &envd_sdk::Error, is_late: bool) -> Heard {
+fn answer_of(error: &envd_sdk::Error, is_late: bool) -> WriteReply {
     let is_refused = !error.server_errors().is_empty()
         || error.kind() == ErrorKind::Forbidden
         || matches!(error.http_status(), Some(400..=499));
     if error.may_have_applied() {
-        Heard::Unclear
+        WriteReply::OutcomeUnknown
     } else if is_refused && !error.is_retryable() && error.kind() != ErrorKind::Unauthorized {
-        Heard::Refused
+        WriteReply::Refused
     } else {
         // It failed before it was sent, for example without a token, or on the way. The service has not refused it.
-        Heard::NotSent {
+        WriteReply::NotSent {
             wait: u64::from(is_late),
         }
     }

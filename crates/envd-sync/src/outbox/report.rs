@@ -10,7 +10,7 @@ use envd_sdk::model::Timestamp;
 /// The result of [`Outbox::send`](super::Outbox::send): what it did, and what still waits. `Display` writes it as a sentence.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};

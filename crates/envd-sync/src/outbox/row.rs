@@ -61,7 +61,7 @@ fn has_signature(record: &Value) -> bool {
 
 /// The state that the user wants on the service.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Wish {
+pub(crate) enum Desired {
     /// A record with this text. An existing record keeps its status.
     Save(Text),
     /// A submitted declaration with this text.
@@ -73,7 +73,7 @@ pub(crate) enum Wish {
     Delete,
 }
 
-impl Wish {
+impl Desired {
     pub(crate) fn text(&self) -> Option<&Text> {
         match self {
             Self::Save(text) | Self::Submit(text) | Self::Withdraw(text) => Some(text),
@@ -84,9 +84,9 @@ impl Wish {
     /// Whether this request, once carried out, fulfils the wish.
     pub(crate) fn is_met_by(&self, request: &ChangeRequest) -> bool {
         match (self, request) {
-            (Self::Save(wish), ChangeRequest::Create(text) | ChangeRequest::Update(_, text))
-            | (Self::Submit(wish), ChangeRequest::Submit(_, text))
-            | (Self::Withdraw(wish), ChangeRequest::Withdraw(_, text)) => wish == text,
+            (Self::Save(desired), ChangeRequest::Create(text) | ChangeRequest::Update(_, text))
+            | (Self::Submit(desired), ChangeRequest::Submit(_, text))
+            | (Self::Withdraw(desired), ChangeRequest::Withdraw(_, text)) => desired == text,
             (Self::Delete, ChangeRequest::Delete(_)) => true,
             _ => false,
         }
@@ -235,28 +235,28 @@ pub(crate) struct Sent {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Unanswered {
     pub(crate) since: Time,
-    pub(crate) looks: u32,
+    pub(crate) searches: u32,
 }
 
 impl Unanswered {
     /// Fewer tries, or tries within less than a day, say little about the service.
-    const LOOKS: u32 = 3;
+    const SEARCHES: u32 = 3;
 
     pub(crate) fn from(now: Time) -> Self {
         Self {
             since: now,
-            looks: 0,
+            searches: 0,
         }
     }
 
     /// Counts one more try without an answer.
-    pub(crate) fn look(&mut self) {
-        self.looks = self.looks.saturating_add(1);
+    pub(crate) fn note_search(&mut self) {
+        self.searches = self.searches.saturating_add(1);
     }
 
     /// Whether a day has passed, with enough tries in it.
     pub(crate) fn is_over(self, now: Time) -> bool {
-        self.looks >= Self::LOOKS && now.saturating_sub(self.since) >= DAY
+        self.searches >= Self::SEARCHES && now.saturating_sub(self.since) >= DAY
     }
 }
 
@@ -266,7 +266,7 @@ pub(crate) struct Doubt {
     /// Requests without a clear answer.
     pub(crate) sends: u32,
     /// Searches since the last request that found nothing.
-    pub(crate) looks: u32,
+    pub(crate) searches: u32,
     /// The wait before the next search, in seconds.
     pub(crate) wait: Time,
     /// Counts from the first of these requests.
@@ -289,7 +289,7 @@ impl Doubt {
 
 /// Create requests with unknown outcomes. Each may already have, or may yet, create a record.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Lost {
+pub(crate) struct UnresolvedCreates {
     pub(crate) texts: Vec<Text>,
     /// The list before the first of them.
     pub(crate) listed: Listing,
@@ -300,7 +300,7 @@ pub(crate) struct Lost {
     pub(crate) watched_until: Option<Time>,
 }
 
-impl Lost {
+impl UnresolvedCreates {
     /// Whether the watch still runs. Clocks may be a day apart, so up to two days are allowed: a watch that is too long costs one list
     /// an hour, but too short a watch misses duplicates.
     pub(crate) fn is_watched(&self, now: Time) -> bool {
@@ -321,7 +321,7 @@ impl Lost {
 
 /// Consecutive reads without a usable answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Unclear {
+pub(crate) struct ReadFailures {
     pub(crate) reason: String,
     pub(crate) wait: Time,
     pub(crate) unanswered: Unanswered,
@@ -338,7 +338,7 @@ pub enum Reason {
     /// The service refused it.
     Refused,
     /// It was sent, and the service gave no clear answer.
-    NoClearAnswer,
+    OutcomeUnknown,
     /// The record changed on the service since it was edited here.
     Conflict,
     /// The record is no longer a draft: it was submitted or locked.
@@ -352,10 +352,10 @@ pub enum Reason {
     /// The record that was adopted is gone, or belongs to another declaration.
     NotAdopted,
     /// The service has given no usable answer about it for a day, or after six resends.
-    NoUsableAnswer,
+    ServiceUnresponsive,
     /// The last answer of the service cannot be used: see [`Declaration::trouble`](super::Declaration::trouble). The outbox asks
     /// again.
-    Unclear,
+    ReadFailed,
     /// Its [`not_after`](super::Outbox::not_after) has passed.
     NotAfterPassed,
     /// The day of the movement is over everywhere in Australia.
@@ -402,7 +402,7 @@ pub(crate) enum Question {
     NotAdopted(String),
     /// The day, form or time that is too late, and the reason.
     Late(Reason, String),
-    NoUsableAnswer,
+    ServiceUnresponsive,
     /// These users wrote it, and another user is logged in.
     AnotherUser(String),
 }
@@ -417,7 +417,7 @@ impl Question {
             Self::OtherRecord(_) => Reason::OtherRecord,
             Self::NotAdopted(_) => Reason::NotAdopted,
             Self::Late(reason, _) => *reason,
-            Self::NoUsableAnswer => Reason::NoUsableAnswer,
+            Self::ServiceUnresponsive => Reason::ServiceUnresponsive,
             Self::AnotherUser(_) => Reason::AnotherUser,
         }
     }
@@ -511,9 +511,9 @@ pub(crate) struct Row {
     pub(crate) record: Option<String>,
     /// The row was written for an existing record, and created none.
     pub(crate) is_named: bool,
-    pub(crate) wish: Wish,
+    pub(crate) desired: Desired,
     /// An earlier wish that is sent first. One of the two texts is signed, so they cannot be merged.
-    pub(crate) first: Option<Wish>,
+    pub(crate) first: Option<Desired>,
     pub(crate) base: Option<Base>,
     /// The `updatedAt` that the local copy showed when the user asked for a delete.
     pub(crate) seen_at: Option<String>,
@@ -521,9 +521,9 @@ pub(crate) struct Row {
     pub(crate) not_after: Option<Limit>,
     pub(crate) state: RowState,
     pub(crate) sent: Option<Sent>,
-    pub(crate) lost: Option<Lost>,
+    pub(crate) lost: Option<UnresolvedCreates>,
     pub(crate) doubt: Doubt,
-    pub(crate) unclear: Option<Unclear>,
+    pub(crate) read_failures: Option<ReadFailures>,
     /// The record that the user named as this declaration.
     pub(crate) adopt: Option<String>,
     /// The list at the time this row was written.
@@ -551,21 +551,21 @@ impl Row {
     }
 
     /// The wish that is sent next.
-    pub(crate) fn next_wish(&self) -> &Wish {
-        self.first.as_ref().unwrap_or(&self.wish)
+    pub(crate) fn next_desired(&self) -> &Desired {
+        self.first.as_ref().unwrap_or(&self.desired)
     }
 
     /// The next request towards the wish.
     pub(crate) fn next_request(&self) -> Option<ChangeRequest> {
-        let wish = self.next_wish();
+        let desired = self.next_desired();
         let Some(id) = self.record.clone() else {
-            return wish.text().cloned().map(ChangeRequest::Create);
+            return desired.text().cloned().map(ChangeRequest::Create);
         };
-        Some(match wish.clone() {
-            Wish::Save(text) => ChangeRequest::Update(id, text),
-            Wish::Submit(text) => ChangeRequest::Submit(id, text),
-            Wish::Withdraw(text) => ChangeRequest::Withdraw(id, text),
-            Wish::Delete => ChangeRequest::Delete(id),
+        Some(match desired.clone() {
+            Desired::Save(text) => ChangeRequest::Update(id, text),
+            Desired::Submit(text) => ChangeRequest::Submit(id, text),
+            Desired::Withdraw(text) => ChangeRequest::Withdraw(id, text),
+            Desired::Delete => ChangeRequest::Delete(id),
         })
     }
 
@@ -628,7 +628,7 @@ impl Row {
     }
 
     /// The creations that the row continues without, and searches for once an hour.
-    pub(crate) fn watched(&self) -> Option<&Lost> {
+    pub(crate) fn watched(&self) -> Option<&UnresolvedCreates> {
         let lost = self.lost.as_ref();
         lost.filter(|lost| lost.watched_until.is_some())
     }
@@ -649,8 +649,8 @@ impl Row {
 
     /// Whether the row searches for a creation with an unknown outcome before it continues.
     pub(crate) fn is_creation_in_doubt(&self) -> bool {
-        let is_looked_for = |lost: &Lost| lost.watched_until.is_none();
-        self.lost.as_ref().is_some_and(is_looked_for)
+        let is_searched_for = |lost: &UnresolvedCreates| lost.watched_until.is_none();
+        self.lost.as_ref().is_some_and(is_searched_for)
     }
 
     /// Whether an earlier request may still be carried out, although none is being sent now.
@@ -660,10 +660,10 @@ impl Row {
 
     /// The texts that a new record may have been created from, and the list to compare with: the one before the first of them was
     /// sent, or before the row was written.
-    pub(crate) fn looked_for(&self) -> (impl DoubleEndedIterator<Item = &Text>, &Listing) {
+    pub(crate) fn searched_for(&self) -> (impl DoubleEndedIterator<Item = &Text>, &Listing) {
         let is_in_doubt = self.is_creation_in_doubt();
         let lost = self.lost.iter();
-        let wanted = self.next_wish().text().filter(|_| !is_in_doubt);
+        let wanted = self.next_desired().text().filter(|_| !is_in_doubt);
         let since = lost.clone().find(|_| is_in_doubt);
         let texts = lost.flat_map(|lost| &lost.texts).chain(wanted);
         (texts, since.map_or(&self.known, |lost| &lost.listed))
@@ -673,8 +673,8 @@ impl Row {
     /// older record may already have the wanted text, so the search may start before the request in doubt.
     pub(crate) fn searched(&self) -> (impl Iterator<Item = &Text>, u64) {
         let lost = self.lost.iter().flat_map(|lost| &lost.texts);
-        let texts = lost.chain(self.next_wish().text());
-        (texts, self.looked_for().1.last.min(self.known.last))
+        let texts = lost.chain(self.next_desired().text());
+        (texts, self.searched_for().1.last.min(self.known.last))
     }
 
     /// The texts of creations that may still be carried out.

@@ -13,7 +13,7 @@ impl Declaration {
     /// Times are those of the eastern states without daylight saving (AEST).
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
@@ -40,13 +40,13 @@ impl Declaration {
             Some(Reason::Refused) => {
                 format!("Refused by the service{time}: please correct {it}, or send it once more")
             }
-            Some(Reason::NoClearAnswer) => format!(
+            Some(Reason::OutcomeUnknown) => format!(
                 "Sent, but no answer came{time}: looking on the website for {it} before it is sent again"
             ),
-            Some(Reason::Unclear) => {
+            Some(Reason::ReadFailed) => {
                 format!("The service gave no usable answer{time} about {it}: trying again")
             }
-            Some(Reason::NoUsableAnswer) => format!(
+            Some(Reason::ServiceUnresponsive) => format!(
                 "The service has given no usable answer about {it} for too long{}: try again?",
                 self.first_try()
             ),
@@ -126,7 +126,7 @@ impl Declaration {
     /// What a decision will do, in a farmer's words, for its button. It speaks of the question as it was when this was read.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
@@ -180,7 +180,7 @@ impl Declaration {
             (Decision::Resend, Some(Reason::Refused)) => {
                 "The same text is sent once more.".to_owned()
             }
-            (Decision::Resend, Some(Reason::NoUsableAnswer)) => {
+            (Decision::Resend, Some(Reason::ServiceUnresponsive)) => {
                 "The website is looked at once more; what is not there is sent again.".to_owned()
             }
             (Decision::Resend, _) if self.consignment.is_some() => {

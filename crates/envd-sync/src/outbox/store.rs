@@ -235,7 +235,7 @@ impl Transaction<'_> {
             user: self.user.as_deref(),
         };
         apply(&mut row, event, &moment)?;
-        if let RowEvent::Told(records) = event {
+        if let RowEvent::Reported(records) = event {
             let reported = records
                 .iter()
                 .map(|record| (record_name(record), Some(row.id.to_string())));

@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::local_query::LocalQuery;
-use super::round::Round;
-use super::sync_report::{SyncReport, WalkProgress};
+use super::sync_report::{ScanProgress, SyncReport};
+use super::sync_run::SyncRun;
 use super::sync_state::{DateEntry, FullReason, SyncState};
 use super::{Changes, Depth, LocalRecord};
 use crate::account_store::{AccountStore, VersionedDocument};
 use crate::error::Result;
 use crate::store::SyncStore;
-use envd_sdk::Account;
+use envd_sdk::AccountClient;
 use envd_sdk::Clock;
 use envd_sdk::model::ConsignmentId;
 
@@ -23,7 +23,7 @@ use envd_sdk::model::ConsignmentId;
 /// Every setting has a default that suits most programs, so no program has to set any: `Replica::new(&account, store)` is enough.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// use envd_sdk::model::ConsignmentStatus;
@@ -40,7 +40,7 @@ use envd_sdk::model::ConsignmentId;
 #[derive(Clone)]
 #[must_use]
 pub struct Replica {
-    account: Account,
+    account: AccountClient,
     pub(crate) store: AccountStore,
     pub(super) overlap: Duration,
     pub(super) page_size: u32,
@@ -55,13 +55,13 @@ pub struct Replica {
 }
 
 /// The callback for progress, called after each page.
-type OnProgress = Arc<dyn Fn(&WalkProgress) + Send + Sync>;
+type OnProgress = Arc<dyn Fn(&ScanProgress) + Send + Sync>;
 
 impl Replica {
     /// A copy of the account's consignments in a store, which may also hold other accounts; this sends and reads nothing yet.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sync::Replica;
     /// use envd_sync::store::MemorySync;
     ///
@@ -74,7 +74,7 @@ impl Replica {
     /// assert_eq!(replica.sync().await?.appeared, 0);
     /// # Ok(()) });
     /// ```
-    pub fn new(account: &Account, store: impl SyncStore) -> Self {
+    pub fn new(account: &AccountClient, store: impl SyncStore) -> Self {
         Self {
             account: account.clone(),
             store: AccountStore::new(Arc::new(store), account.id().as_str()),
@@ -90,7 +90,7 @@ impl Replica {
         }
     }
 
-    /// How much earlier than the watermark an incremental walk starts (`fromDate`); 10 minutes unless set.
+    /// How much earlier than the watermark an incremental scan starts (`fromDate`); 10 minutes unless set.
     ///
     /// Set more if the list shows saved records later than that; each sync then reads the records of that time again.
     pub fn overlap(mut self, overlap: Duration) -> Self {
@@ -98,17 +98,17 @@ impl Replica {
         self
     }
 
-    /// How far back a full walk reads the list; as far as the [`retention`](Self::retention), or the entire list, unless set. Set it for
-    /// an account with so many records that the daily full walk takes too long, such as a saleyard's.
+    /// How far back a full scan reads the list; as far as the [`retention`](Self::retention), or the entire list, unless set. Set it for
+    /// an account with so many records that the daily full scan takes too long, such as a saleyard's.
     ///
     /// The time counts back from the latest change that the service has shown. A record whose last change is older is not copied.
     /// If the copy already holds it, it stays there: it is not read again and not reported as gone. Unless the profile says that
-    /// `fromDate` compares the time of the last change, a walk reads all pages anyway.
+    /// `fromDate` compares the time of the last change, a scan reads all pages anyway.
     ///
     /// With a horizon the copy is incomplete: a record that it lacks may just be older.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # use std::time::Duration;
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
@@ -126,7 +126,7 @@ impl Replica {
         self
     }
 
-    /// After each full walk, removes the records whose last change is older than this; none unless set. Set it if the copy must not
+    /// After each full scan, removes the records whose last change is older than this; none unless set. Set it if the copy must not
     /// grow forever.
     ///
     /// It is also the default of the [`horizon`](Self::horizon). Records within the horizon are never removed. Consumers receive no
@@ -149,7 +149,7 @@ impl Replica {
     /// Each account needs its own name.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
     /// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
     /// # let fake = envd_sdk::fake::Fake::start().await;
@@ -184,25 +184,25 @@ impl Replica {
         self
     }
 
-    /// The clock that decides when a full walk is due; the client's clock unless set. Set it in tests, or to the clock of the database
+    /// The clock that decides when a full scan is due; the client's clock unless set. Set it in tests, or to the clock of the database
     /// where several hosts share a store.
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
         self
     }
 
-    /// A callback that runs after each page of a walk; none unless set. Set it to show the progress of a long first sync. It must not
+    /// A callback that runs after each page of a scan; none unless set. Set it to show the progress of a long first sync. It must not
     /// block.
-    pub fn on_progress(mut self, report: impl Fn(&WalkProgress) + Send + Sync + 'static) -> Self {
+    pub fn on_progress(mut self, report: impl Fn(&ScanProgress) + Send + Sync + 'static) -> Self {
         self.on_progress = Some(Arc::new(report));
         self
     }
 
-    /// Brings the copy up to date by an incremental or a full walk.
+    /// Brings the copy up to date by an incremental or a full scan.
     ///
-    /// A walk is incremental if the client's profile says that `fromDate` compares the time of the last change
+    /// A scan is incremental if the client's profile says that `fromDate` compares the time of the last change
     /// ([`Lists::compared_date`](envd_sdk::profile::Lists)). The first sync is full in any case, and so is one per day, to check
-    /// the incremental walks. An interrupted walk continues at the page where it stopped. The future may be dropped at any time;
+    /// the incremental scans. An interrupted scan continues at the page where it stopped. The future may be dropped at any time;
     /// pages that were written stay.
     ///
     /// # Errors
@@ -210,16 +210,16 @@ impl Replica {
     /// As [`Pager::next_page`](envd_sdk::Pager::next_page), and [`Error::Store`](crate::Error::Store) when the store fails. Pages
     /// that were written stay, and the next sync continues after them.
     pub async fn sync(&self) -> Result<SyncReport> {
-        Round::new(self).await?.run(None).await
+        SyncRun::new(self).await?.run(None).await
     }
 
-    /// As [`sync`](Self::sync), with a full walk; continues an interrupted full walk.
+    /// As [`sync`](Self::sync), with a full scan; continues an interrupted full scan.
     ///
     /// # Errors
     ///
     /// As [`sync`](Self::sync).
     pub async fn sync_full(&self) -> Result<SyncReport> {
-        Round::new(self)
+        SyncRun::new(self)
             .await?
             .run(Some(FullReason::Requested))
             .await
@@ -228,7 +228,7 @@ impl Replica {
     /// Queries the copy, as of the last sync, by status, species, PIC, number and days; sends no request.
     ///
     /// ```
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// use envd_sdk::model::{ConsignmentStatus, Day};
     /// use envd_sync::Replica;
     /// use envd_sync::store::{MemorySync, Order};
@@ -281,11 +281,11 @@ impl Replica {
 
     /// The account that is copied.
     #[must_use]
-    pub fn account(&self) -> &Account {
+    pub fn account(&self) -> &AccountClient {
         &self.account
     }
 
-    /// Whether a clean full walk lists all records, so that an unlisted one is deleted or hidden.
+    /// Whether a clean full scan lists all records, so that an unlisted one is deleted or hidden.
     pub(crate) fn lists_everything(&self) -> bool {
         self.listed_back().is_none()
     }
@@ -301,7 +301,7 @@ impl Replica {
             .max(self.horizon.filter(|_| self.retention.is_some()))
     }
 
-    /// The state of the walks. A refutation of another entry of the profile is dropped.
+    /// The state of the scans. A refutation of another entry of the profile is dropped.
     pub(super) async fn load(&self) -> Result<VersionedDocument<SyncState>> {
         let mut state = SyncState::load(&self.store).await?;
         let refuted = &mut state.value.refuted;

@@ -30,7 +30,7 @@ pub struct Change {
 /// What happened to a record.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// # let replica = Replica::new(&account, envd_sync::store::MemorySync::new());
@@ -182,7 +182,7 @@ const CHUNK: usize = 100;
 /// acknowledged when it read them, so a change may be handled twice, but none is lost.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// use envd_sync::Replica;
 /// use envd_sync::replica::ChangeKind;
 /// use envd_sync::store::MemorySync;
@@ -209,7 +209,7 @@ pub struct Changes {
     /// Changes that were read and not yet returned, in order.
     ready: VecDeque<Change>,
     /// The last change that was returned or needs no delivery.
-    told: u64,
+    delivered: u64,
     was_named: bool,
     chunk: usize,
 }
@@ -220,7 +220,7 @@ impl Changes {
             store,
             consumer,
             ready: VecDeque::new(),
-            told: 0,
+            delivered: 0,
             was_named: false,
             chunk: CHUNK,
         }
@@ -239,7 +239,9 @@ impl Changes {
             self.read().await?;
         }
         let change = self.ready.pop_front();
-        self.told = change.as_ref().map_or(self.told, |change| change.sequence);
+        self.delivered = change
+            .as_ref()
+            .map_or(self.delivered, |change| change.sequence);
         Ok(change)
     }
 
@@ -252,7 +254,7 @@ impl Changes {
     /// [`Error::Store`](crate::Error::Store); [`Error::Usage`](crate::Error::Usage) if the consumer was removed, or if the copy
     /// never had this change.
     pub async fn acknowledge(&mut self, change: &Change) -> Result<()> {
-        if change.sequence > self.told {
+        if change.sequence > self.delivered {
             let last = ReplicaState::read(&self.store).await?.last;
             if change.sequence > last {
                 let sequence = change.sequence;
@@ -273,15 +275,18 @@ impl Changes {
         };
         self.was_named = true;
         // Another process may have acknowledged further, and acknowledged changes may already be deleted.
-        self.told = self.told.max(position.acknowledged);
-        if let Some(up_to) = position.snapshot_up_to.filter(|up_to| self.told < *up_to) {
-            let held = held(store, self.told, up_to, self.chunk).await?;
+        self.delivered = self.delivered.max(position.acknowledged);
+        if let Some(up_to) = position
+            .snapshot_up_to
+            .filter(|up_to| self.delivered < *up_to)
+        {
+            let held = held(store, self.delivered, up_to, self.chunk).await?;
             if !held.is_empty() {
                 return self.fill(held.into_values());
             }
-            self.told = up_to;
+            self.delivered = up_to;
         }
-        let range = ChangeRange::After(self.told);
+        let range = ChangeRange::After(self.delivered);
         let changes = self.store.changes(range, self.chunk).await?;
         self.fill(changes.iter().map(Change::from_row))
     }
@@ -300,7 +305,7 @@ impl Changes {
     }
 }
 
-debug_shows!(Changes, |it| consumer: it.consumer, told: it.told);
+debug_shows!(Changes, |it| consumer: it.consumer, delivered: it.delivered);
 
 /// The records that the copy held at the change `up_to`, each keyed by the number of its last change at that time. Only keys above
 /// `from`, and not necessarily all of them; empty at the end.
@@ -363,7 +368,7 @@ const PREFIX: &str = "consumer/";
 /// A named consumer of the changes of an account.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// # use envd_sync::Replica;
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());
@@ -529,7 +534,7 @@ pub(crate) struct ReplicaState {
     pub(crate) last: u64,
     /// The latest date of a last change that was listed, as a sortable text.
     pub(crate) latest: String,
-    /// The places without a readable record that the last full walk and later incremental walks met.
+    /// The places without a readable record that the last full scan and later incremental scans met.
     pub(crate) gaps: BTreeSet<String>,
 }
 

@@ -19,7 +19,7 @@ use envd_sdk::model::{
 /// How much of each record a replica copies.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// use envd_sync::Replica;
@@ -50,7 +50,7 @@ pub enum Depth {
 /// declaration, with a token: treat its JSON as a secret.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// use envd_sync::Replica;
 /// use envd_sync::store::MemorySync;
 ///

@@ -1,8 +1,8 @@
-//! The local copy of an account's consignments: a sync walks the list of the service and writes each page to a store.
+//! The local copy of an account's consignments: a sync scans the list of the service and writes each page to a store.
 //!
 //! | task | see |
 //! | --- | --- |
-//! | copy an account, and bring the copy up to date | [`Replica::sync`], [`SyncReport`], [`WalkProgress`] |
+//! | copy an account, and bring the copy up to date | [`Replica::sync`], [`SyncReport`], [`ScanProgress`] |
 //! | do so every few minutes, until stopped | [`Replica::run`], [`Loop`](crate::Loop), [`SyncEvent`] |
 //! | copy the last days of an account with many records | [`Replica::horizon`], [`Replica::retention`] |
 //! | copy all fields of records, not only those of the list | [`Replica::depth`], [`Depth`] |
@@ -17,13 +17,13 @@ mod changes;
 mod local_query;
 mod local_record;
 mod record_read;
-mod round;
+mod scan;
 mod sync_loop;
 mod sync_report;
+mod sync_run;
 mod sync_state;
 #[cfg(test)]
 mod tests;
-mod walk;
 
 #[doc(alias("offline", "cache", "mirror"))]
 pub use self::account_replica::Replica;
@@ -33,7 +33,7 @@ pub use self::changes::{Change, ChangeKind, Consumer, StatusChange};
 pub use self::local_query::{LocalPage, LocalQuery};
 pub use self::local_record::{Depth, LocalRecord};
 pub use self::sync_loop::SyncEvent;
-pub use self::sync_report::{SyncMode, SyncReport, WalkProgress};
+pub use self::sync_report::{ScanProgress, SyncMode, SyncReport};
 pub use crate::store::rows::LocalPosition;
 
 pub(crate) use self::changes::{ReplicaState, outbox_document};

@@ -15,7 +15,7 @@ pub(crate) enum RecordRead {
     /// found" is included.
     Gone(Option<ReadRecord>),
     /// Any other reply, or none: "not found", which has the same text as any failure; an error; a record that cannot be parsed.
-    Unclear(Error),
+    Failed(Error),
 }
 
 /// A record as received and as typed.
@@ -26,11 +26,11 @@ pub(crate) struct ReadRecord {
 }
 
 impl RecordRead {
-    /// Classifies the reply of [`Account::consignment`](envd_sdk::Account::consignment), called with `received` and `optional`.
+    /// Classifies the reply of [`AccountClient::consignment`](envd_sdk::AccountClient::consignment), called with `received` and `optional`.
     pub(crate) fn of(reply: Result<Outcome<Option<AsReceived<Consignment>>>>) -> Self {
         let read = match reply {
             Ok(outcome) => outcome.value.map(ReadRecord::new),
-            Err(error) => return Self::Unclear(error),
+            Err(error) => return Self::Failed(error),
         };
         match read {
             Some(read) if read.record.status != Some(ConsignmentStatus::Deleted) => {
@@ -45,14 +45,14 @@ impl RecordRead {
         match self {
             Self::Found(_) => true,
             Self::Gone(_) => false,
-            Self::Unclear(error) => error.json_path().is_some(),
+            Self::Failed(error) => error.json_path().is_some(),
         }
     }
 
     /// Treats "not found" as gone. Only for a record that two completed listings did not show either.
     pub(crate) fn unlisted(self) -> Self {
         match self {
-            Self::Unclear(error) if says_not_found(&error) => Self::Gone(None),
+            Self::Failed(error) if says_not_found(&error) => Self::Gone(None),
             read => read,
         }
     }
@@ -109,7 +109,7 @@ mod tests {
             RecordRead::Found(_) => "found",
             RecordRead::Gone(Some(_)) => "deleted",
             RecordRead::Gone(None) => "gone",
-            RecordRead::Unclear(_) => "unclear",
+            RecordRead::Failed(_) => "unclear",
         };
         let client = client_of(service(move |_, _| Some(json_reply(status, &body))));
         let client = client.token_source(StaticToken::new("a-token").unwrap());

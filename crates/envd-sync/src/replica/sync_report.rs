@@ -1,4 +1,4 @@
-//! The report of a sync, and the progress of a walk.
+//! The report of a sync, and the progress of a scan.
 
 use std::fmt;
 
@@ -33,7 +33,7 @@ impl fmt::Display for SyncMode {
 /// The report of one [`sync`](super::Replica::sync); `Display` writes it as a sentence.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// # let replica = Replica::new(&account, envd_sync::store::MemorySync::new());
@@ -51,12 +51,12 @@ impl fmt::Display for SyncMode {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SyncReport {
-    /// Full if any walk of the sync was full.
+    /// Full if any scan of the sync was full.
     pub mode: SyncMode,
     /// The reason for this mode.
     pub why: String,
-    /// Whether it continued a walk that was interrupted or that another process had begun. Unless the account is read
-    /// incrementally, changes that happened behind that walk before this sync are found only by the next sync.
+    /// Whether it continued a scan that was interrupted or that another process had begun. Unless the account is read
+    /// incrementally, changes that happened behind that scan before this sync are found only by the next sync.
     pub resumed: bool,
     /// The number of requests; retries of a request are not counted.
     pub requests: u64,
@@ -72,20 +72,20 @@ pub struct SyncReport {
     pub gone: u64,
     /// The number of records removed because they are older than the retention.
     pub pruned: u64,
-    /// The number of walks that started again because the service refused their position.
+    /// The number of scans that started again because the service refused their position.
     pub restarts: u64,
-    /// Every change up to this instant is in the copy, as far as clean walks can show. It is a time of the service.
+    /// Every change up to this instant is in the copy, as far as clean scans can show. It is a time of the service.
     pub watermark: Option<Timestamp>,
-    /// Whether the last walk ended, with a constant total, no repeated records and no new gaps: missing or unreadable records are
-    /// allowed only where the previous walks met them too.
+    /// Whether the last scan ended, with a constant total, no repeated records and no new gaps: missing or unreadable records are
+    /// allowed only where the previous scans met them too.
     pub clean: bool,
-    /// The places without a readable record that the last walk met, and the records that it listed with a server error in one of
-    /// their fields. The latter are in the copy, so they do not make the walk unclean.
+    /// The places without a readable record that the last scan met, and the records that it listed with a server error in one of
+    /// their fields. The latter are in the copy, so they do not make the scan unclean.
     pub gaps: Vec<String>,
     /// Problems of the sync; at most 20.
     pub problems: Vec<String>,
-    /// When the next full walk is due, on the clock of this machine; `None`: the next sync is full.
-    pub next_full_walk: Option<Timestamp>,
+    /// When the next full scan is due, on the clock of this machine; `None`: the next sync is full.
+    pub next_full_scan: Option<Timestamp>,
 }
 
 /// The maximum number of problems in a report.
@@ -132,33 +132,33 @@ impl fmt::Display for SyncReport {
             Some(watermark) => write!(f, "; complete up to {}", instant(watermark))?,
             None => f.write_str("; not known to be complete")?,
         }
-        match &self.next_full_walk {
-            Some(at) => write!(f, "; next full walk at {}", instant(at)),
+        match &self.next_full_scan {
+            Some(at) => write!(f, "; next full scan at {}", instant(at)),
             None => f.write_str("; the next sync is full"),
         }
     }
 }
 
-/// How far a walk has come, for a progress bar.
+/// How far a scan has come, for a progress bar.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// use envd_sync::Replica;
 /// use envd_sync::store::MemorySync;
 ///
-/// let replica = Replica::new(&account, MemorySync::new()).on_progress(|walk| match walk.estimate {
-///     Some(estimate) => println!("{} of about {estimate}", walk.records),
-///     None => println!("{} records", walk.records),
+/// let replica = Replica::new(&account, MemorySync::new()).on_progress(|scan| match scan.estimate {
+///     Some(estimate) => println!("{} of about {estimate}", scan.records),
+///     None => println!("{} records", scan.records),
 /// });
 /// replica.sync().await?;
 /// # Ok(()) });
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct WalkProgress {
-    /// The mode of the walk.
+pub struct ScanProgress {
+    /// The mode of the scan.
     pub mode: SyncMode,
     /// The number of pages read.
     pub pages: u64,

@@ -1,5 +1,5 @@
-//! The stored state of the walks of an account. Each write of a sync expects the version of this document. It decides which walk
-//! comes next: whether to trust the profile, and the reason for a full walk.
+//! The stored state of the scans of an account. Each write of a sync expects the version of this document. It decides which scan
+//! comes next: whether to trust the profile, and the reason for a full scan.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -26,33 +26,33 @@ pub(super) struct SyncState {
     pub(super) format: u32,
     /// The number of the next change. The first change has number 1; before it, this is 0.
     pub(super) next_sequence: u64,
-    /// The number of the last walk that has written anything. Full and incremental walks share the numbers.
-    pub(super) walks: u64,
-    /// The number of the last walk that ended.
+    /// The number of the last scan that has written anything. Full and incremental scans share the numbers.
+    pub(super) scans: u64,
+    /// The number of the last scan that ended.
     pub(super) ended: u64,
-    /// The time when the last completed full walk began, on our clock.
-    pub(super) full_walk_at: Option<Timestamp>,
-    /// The last full walk, if it was clean.
-    pub(super) clean: Option<CleanWalk>,
-    /// The full walk before that, if both were clean, until the records that both did not list have been read.
-    pub(super) absent: Option<CleanWalk>,
+    /// The time when the last completed full scan began, on our clock.
+    pub(super) full_scan_at: Option<Timestamp>,
+    /// The last full scan, if it was clean.
+    pub(super) clean: Option<CleanScan>,
+    /// The full scan before that, if both were clean, until the records that both did not list have been read.
+    pub(super) absent: Option<CleanScan>,
     /// Every change up to this instant is in the copy.
     pub(super) watermark: Option<Shown>,
-    /// The watermark after the last full walk.
+    /// The watermark after the last full scan.
     pub(super) full_watermark: Option<Shown>,
     /// The latest date of a last change that any list has shown.
     pub(super) latest: Option<Shown>,
-    /// The gaps of the last full walk and of later incremental walks.
+    /// The gaps of the last full scan and of later incremental scans.
     pub(super) gaps: BTreeSet<String>,
     /// The evidence that the profile is wrong.
     pub(super) refuted: Option<Refutation>,
-    /// The walk in progress.
-    pub(super) walk: Option<ListWalk>,
+    /// The scan in progress.
+    pub(super) scan: Option<ListScan>,
 }
 
-/// A clean full walk. `since`: it listed only the records that changed at this instant or later; `None`: all records.
+/// A clean full scan. `since`: it listed only the records that changed at this instant or later; `None`: all records.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct CleanWalk {
+pub(super) struct CleanScan {
     pub(super) number: u64,
     pub(super) since: Option<Shown>,
 }
@@ -74,17 +74,17 @@ impl Shown {
     }
 }
 
-/// A walk over the list of an account: its progress and its faults.
+/// A scan over the list of an account: its progress and its faults.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct ListWalk {
+pub(super) struct ListScan {
     pub(super) number: u64,
-    pub(super) plan: WalkPlan,
+    pub(super) plan: ScanPlan,
     /// When it began, on our clock.
     pub(super) begun: Timestamp,
     /// The start of the next page.
     pub(super) position: Position,
-    /// The latest date known before the walk or shown on its first page. It becomes the watermark if the walk misses nothing.
+    /// The latest date known before the scan or shown on its first page. It becomes the watermark if the scan misses nothing.
     pub(super) candidate: Option<Shown>,
     /// The latest date on all its pages.
     pub(super) greatest: Option<Shown>,
@@ -103,14 +103,14 @@ pub(super) struct ListWalk {
     open: usize,
 }
 
-/// Reasons why a walk is not clean.
+/// Reasons why a scan is not clean.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Faults {
     pub(super) total_grew: bool,
     pub(super) total_fell: bool,
     pub(super) repeated: u64,
-    /// Gaps that earlier walks did not have in the same place, counted at the end of the walk, and server errors that name no
+    /// Gaps that earlier scans did not have in the same place, counted at the end of the scan, and server errors that name no
     /// place.
     pub(super) unknown_gaps: u64,
 }
@@ -118,12 +118,12 @@ pub(super) struct Faults {
 /// The maximum number of gaps that are remembered.
 const GAPS: usize = 100;
 
-impl ListWalk {
+impl ListScan {
     pub(super) fn is_clean(&self) -> bool {
         self.faults == Faults::default()
     }
 
-    /// Whether the walk listed every record that existed when it began, except for known gaps. New records push others to a later
+    /// Whether the scan listed every record that existed when it began, except for known gaps. New records push others to a later
     /// page, where they are listed again. A removed record pulls others to a page that was already read, so they are missed.
     pub(super) fn missed_nothing(&self) -> bool {
         let faults = &self.faults;
@@ -133,7 +133,7 @@ impl ListWalk {
 
     /// The latest known change, if the service should have listed it but listed neither it nor a later one.
     ///
-    /// Only for incremental walks of one page: several pages do not show the list at one moment.
+    /// Only for incremental scans of one page: several pages do not show the list at one moment.
     pub(super) fn unlisted(&self) -> Option<&Shown> {
         let is_moment = self.plan.full.is_none() && self.pages == 1 && self.missed_nothing();
         let candidate = self.candidate.as_ref().filter(|_| is_moment);
@@ -179,7 +179,7 @@ impl ListWalk {
         }
     }
 
-    /// Ends the list. Gaps that earlier walks met are not faults.
+    /// Ends the list. Gaps that earlier scans met are not faults.
     pub(super) fn end(&mut self, known: &BTreeSet<String>) {
         self.close_gaps(None);
         self.faults.unknown_gaps += self.gaps.difference(known).count() as u64;
@@ -203,72 +203,72 @@ impl SyncState {
         self.next_sequence.saturating_sub(1)
     }
 
-    /// Whether the states are equal except for the numbers of walks, which are irrelevant after a walk that found nothing new.
+    /// Whether the states are equal except for the numbers of scans, which are irrelevant after a scan that found nothing new.
     pub(super) fn says_the_same(&self, other: &Self) -> bool {
         let mut numbered = self.clone();
-        (numbered.walks, numbered.ended) = (other.walks, other.ended);
+        (numbered.scans, numbered.ended) = (other.scans, other.ended);
         numbered == *other
     }
 
-    /// A walk that begins now.
-    pub(super) fn begin(&self, plan: WalkPlan, begun: Timestamp) -> ListWalk {
-        ListWalk {
-            number: self.walks + 1,
+    /// A scan that begins now.
+    pub(super) fn begin(&self, plan: ScanPlan, begun: Timestamp) -> ListScan {
+        ListScan {
+            number: self.scans + 1,
             plan,
             begun,
             // Dates shown before the first page was requested.
             candidate: self.latest.clone().max(self.watermark.clone()),
-            ..ListWalk::default()
+            ..ListScan::default()
         }
     }
 
-    /// Ends a walk.
-    pub(super) fn end(&mut self, walk: &ListWalk) {
-        self.walk = None;
-        self.ended = walk.number;
-        if walk.plan.full.is_none() {
+    /// Ends a scan.
+    pub(super) fn end(&mut self, scan: &ListScan) {
+        self.scan = None;
+        self.ended = scan.number;
+        if scan.plan.full.is_none() {
             if self.gaps.len() < GAPS {
-                self.gaps.extend(walk.gaps.iter().cloned());
+                self.gaps.extend(scan.gaps.iter().cloned());
             }
-            if walk.missed_nothing() && walk.unlisted().is_none() {
-                self.watermark = self.watermark.take().max(walk.candidate.clone());
+            if scan.missed_nothing() && scan.unlisted().is_none() {
+                self.watermark = self.watermark.take().max(scan.candidate.clone());
             }
             return;
         }
-        self.gaps.clone_from(&walk.gaps);
-        self.full_walk_at = Some(walk.begun.clone());
-        let number = walk.number;
-        let since = walk.plan.horizon.clone();
-        let clean = walk.is_clean().then_some(CleanWalk { number, since });
+        self.gaps.clone_from(&scan.gaps);
+        self.full_scan_at = Some(scan.begun.clone());
+        let number = scan.number;
+        let since = scan.plan.horizon.clone();
+        let clean = scan.is_clean().then_some(CleanScan { number, since });
         let before = clean.as_ref().and(self.clean.take());
-        self.absent = before.map(|before| CleanWalk {
-            since: before.since.max(walk.plan.horizon.clone()),
+        self.absent = before.map(|before| CleanScan {
+            since: before.since.max(scan.plan.horizon.clone()),
             ..before
         });
         self.clean = clean;
-        // If records moved across a page boundary, keep the watermark; the next walk finds them.
-        if walk.missed_nothing() {
-            // The record with the date `candidate` may be gone, so use no date later than this walk listed. And never a date from a
-            // later page: a change behind the walk may be earlier.
-            let dates = walk.candidate.clone().zip(walk.greatest.clone());
+        // If records moved across a page boundary, keep the watermark; the next scan finds them.
+        if scan.missed_nothing() {
+            // The record with the date `candidate` may be gone, so use no date later than this scan listed. And never a date from a
+            // later page: a change behind the scan may be earlier.
+            let dates = scan.candidate.clone().zip(scan.greatest.clone());
             self.watermark = dates.map(|(candidate, greatest)| candidate.min(greatest));
             self.full_watermark.clone_from(&self.watermark);
-            self.latest.clone_from(&walk.greatest);
+            self.latest.clone_from(&scan.greatest);
         }
     }
 }
 
-/// The interval between full walks when incremental walks are in use.
-pub(super) const FULL_WALK_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
+/// The interval between full scans when incremental scans are in use.
+pub(super) const FULL_SCAN_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The profile's entry for the date that `fromDate` compares.
 pub(super) type DateEntry = Sourced<Option<ComparedDate>>;
 
-/// How a walk reads the list.
+/// How a scan reads the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct WalkPlan {
-    /// The reason for a full walk; `None`: incremental.
+pub(super) struct ScanPlan {
+    /// The reason for a full scan; `None`: incremental.
     pub(super) full: Option<FullReason>,
     /// The `fromDate`; `None`: all pages are read.
     pub(super) from: Option<Timestamp>,
@@ -285,7 +285,7 @@ pub(super) struct Refutation {
     pub(super) changed: Timestamp,
 }
 
-/// The reason for a full walk.
+/// The reason for a full scan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum FullReason {
@@ -296,7 +296,7 @@ pub(super) enum FullReason {
     Refuted(Refutation),
     First,
     Requested,
-    /// The previous incremental walk did not list this change.
+    /// The previous incremental scan did not list this change.
     Unlisted(Shown),
     NoWatermark,
     Due,
@@ -314,27 +314,27 @@ impl fmt::Display for FullReason {
             Self::Refuted(Refutation { record, changed, .. }) => {
                 return write!(
                     f,
-                    "lists.comparedDate of the profile does not hold: {record} changed at {changed}, and no incremental walk listed that"
+                    "lists.comparedDate of the profile does not hold: {record} changed at {changed}, and no incremental scan listed that"
                 );
             }
             Self::First => "first sync",
-            Self::Requested => "a full walk was requested",
+            Self::Requested => "a full scan was requested",
             Self::Unlisted(shown) => {
                 return write!(
                     f,
-                    "an incremental walk listed neither the change at {} nor a later one",
+                    "an incremental scan listed neither the change at {} nor a later one",
                     shown.at()
                 );
             }
             Self::NoWatermark => {
-                "no full walk so far was complete and showed a plausible date of a last change"
+                "no full scan so far was complete and showed a plausible date of a last change"
             }
-            Self::Due => "the daily full walk is due",
+            Self::Due => "the daily full scan is due",
         })
     }
 }
 
-impl WalkPlan {
+impl ScanPlan {
     pub(super) fn mode(&self) -> SyncMode {
         if self.full.is_some() {
             SyncMode::Full
@@ -351,7 +351,7 @@ impl WalkPlan {
 }
 
 impl SyncState {
-    /// The reason for the next walk to be full; `None`: it is incremental. `wanted`: a reason that is not in the state.
+    /// The reason for the next scan to be full; `None`: it is incremental. `wanted`: a reason that is not in the state.
     pub(super) fn full_reason(
         &self,
         entry: &DateEntry,
@@ -367,25 +367,25 @@ impl SyncState {
             (Some(_), _) => return Some(FullReason::AnotherDate),
             (None, _) => return Some(FullReason::DateUnknown),
         }
-        let Some(walked) = &self.full_walk_at else {
+        let Some(scanned) = &self.full_scan_at else {
             return Some(FullReason::First);
         };
         if wanted.is_some() || self.start_date(overlap).is_none() {
             return wanted.or(Some(FullReason::NoWatermark));
         }
-        // If the clock was set back, the time of the last full walk may be in the future.
-        let age = walked.to_time().and_then(|at| now.duration_since(at).ok());
-        let is_due = age.is_none_or(|age| age >= FULL_WALK_EVERY);
+        // If the clock was set back, the time of the last full scan may be in the future.
+        let age = scanned.to_time().and_then(|at| now.duration_since(at).ok());
+        let is_due = age.is_none_or(|age| age >= FULL_SCAN_EVERY);
         is_due.then_some(FullReason::Due)
     }
 
-    /// Plans a walk for this reason, back to a horizon.
+    /// Plans a scan for this reason, back to a horizon.
     pub(super) fn plan(
         &self,
         full: Option<FullReason>,
         overlap: Duration,
         horizon: Option<Shown>,
-    ) -> WalkPlan {
+    ) -> ScanPlan {
         use FullReason::{AnotherDate, DateUnknown, Refuted, Unlisted};
         let from = match &full {
             None => self.start_date(overlap),
@@ -393,7 +393,7 @@ impl SyncState {
             Some(DateUnknown | AnotherDate | Refuted(_) | Unlisted(_)) => None,
             Some(_) => horizon.as_ref().map(Shown::at),
         };
-        WalkPlan {
+        ScanPlan {
             full,
             from,
             horizon,
@@ -408,12 +408,12 @@ impl SyncState {
 
     /// Whether a listed record proves the profile wrong. `before`: the date of the record in the copy.
     ///
-    /// It does if incremental walks should have listed the change and no later one will list it: the change is after the watermark
-    /// of the last full walk, and more than the overlap before the current watermark. It also does if the previous incremental walk
-    /// did not list it, which is why this walk is full.
+    /// It does if incremental scans should have listed the change and no later one will list it: the change is after the watermark
+    /// of the last full scan, and more than the overlap before the current watermark. It also does if the previous incremental scan
+    /// did not list it, which is why this scan is full.
     pub(super) fn has_missed(
         &self,
-        plan: &WalkPlan,
+        plan: &ScanPlan,
         overlap: Duration,
         changed: &Shown,
         before: Option<&str>,
@@ -445,15 +445,15 @@ mod tests {
             "2026-11-20T21:00:00.50+11:00",
             "2026-11-20T19:30:00.5+09:30",
         ];
-        let mut walk = ListWalk {
+        let mut scan = ListScan {
             pages: 1,
             candidate: at(sydney),
             greatest: at(darwin),
-            ..ListWalk::default()
+            ..ListScan::default()
         };
-        assert_eq!(walk.unlisted(), None);
-        walk.greatest = at("2026-11-20T20:59:59+11:00");
-        assert_eq!(walk.unlisted(), at(darwin).as_ref());
+        assert_eq!(scan.unlisted(), None);
+        scan.greatest = at("2026-11-20T20:59:59+11:00");
+        assert_eq!(scan.unlisted(), at(darwin).as_ref());
     }
 
     /// The variant with this stored name; `-`: none.
@@ -472,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_is_incremental_only_if_the_profile_is_believed_and_a_full_one_ended_within_a_day() {
+    fn a_scan_is_incremental_only_if_the_profile_is_believed_and_a_full_one_ended_within_a_day() {
         let refutation = Refutation {
             entry: Sourced::seen(Some(ComparedDate::LastChange)),
             record: "7".to_owned(),
@@ -483,12 +483,12 @@ mod tests {
                 panic!("{line:?}")
             };
             let now: SystemTime = shown(30).at().to_time().unwrap();
-            let walked = age.parse::<i64>().ok().map(|age| match u64::try_from(age) {
+            let scanned = age.parse::<i64>().ok().map(|age| match u64::try_from(age) {
                 Ok(age) => now - Duration::from_secs(age),
                 Err(_) => now + Duration::from_secs(1),
             });
             let state = SyncState {
-                full_walk_at: walked.map(Timestamp::from),
+                full_scan_at: scanned.map(Timestamp::from),
                 watermark: (watermark == "yes").then(|| shown(20)),
                 refuted: (refuted == "yes").then(|| refutation.clone()),
                 ..SyncState::default()
@@ -506,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_missed_if_incremental_walks_had_to_list_it_and_no_later_one_will() {
+    fn a_change_is_missed_if_incremental_scans_had_to_list_it_and_no_later_one_will() {
         let state = SyncState {
             watermark: Some(shown(40)),
             full_watermark: Some(shown(10)),

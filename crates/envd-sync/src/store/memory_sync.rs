@@ -17,7 +17,7 @@ use crate::locked::lock;
 /// Clones share their data.
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// use envd_sync::Replica;
 /// use envd_sync::store::MemorySync;
 ///

@@ -1,5 +1,5 @@
 //! Stores for copies, outboxes and question lists, and [`SyncStore`] for authors of further ones, who test them with
-//! `check_sync_store` (feature `laws`).
+//! `check_sync_store` (feature `requirements`).
 //!
 //! | store | crate | for |
 //! | --- | --- | --- |
@@ -10,8 +10,8 @@
 //! No store encrypts its data. To protect a lost disk or a backup, encrypt the disk or the volume of the database. `pgcrypto` does
 //! not help, since the store finds rows by their columns.
 
-#[cfg(feature = "laws")]
-mod laws;
+#[cfg(feature = "conformance")]
+mod conformance;
 mod memory_sync;
 pub mod rows;
 #[cfg(feature = "sqlite")]
@@ -22,9 +22,9 @@ pub(crate) mod tests;
 
 pub use envd_sdk::auth::{StoreError, StoreErrorKind};
 
-#[cfg(feature = "laws")]
+#[cfg(feature = "conformance")]
 #[doc(alias("conformance", "contract"))]
-pub use self::laws::check_sync_store;
+pub use self::conformance::check_sync_store;
 pub use self::memory_sync::MemorySync;
 pub use self::rows::Order;
 #[cfg(feature = "sqlite")]

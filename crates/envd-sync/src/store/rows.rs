@@ -14,7 +14,7 @@ pub struct RecordRow {
     pub id: String,
     /// The number of the record's last change; unique in the account.
     pub sequence: u64,
-    /// The number of the last full walk that listed the record.
+    /// The number of the last full scan that listed the record.
     pub generation: u64,
     /// The values by which the row is found.
     pub keys: RowKeys,
@@ -152,7 +152,7 @@ pub enum ChangeRange {
     },
 }
 
-/// A small text under a name, such as the state of the walks or the position of a consumer.
+/// A small text under a name, such as the state of the scans or the position of a consumer.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Document {
     /// The name, unique in its account.
@@ -177,7 +177,7 @@ pub struct Batch {
     pub documents: Vec<(String, Option<String>)>,
     /// Rows to write; they replace rows with the same id.
     pub rows: Vec<RecordRow>,
-    /// Rows that a walk listed and found unchanged, by id: only their [`RecordRow::generation`] is set to this number. An id
+    /// Rows that a scan listed and found unchanged, by id: only their [`RecordRow::generation`] is set to this number. An id
     /// without a row is ignored.
     pub seen: Option<(u64, Vec<String>)>,
     /// Rows to remove, by id.

@@ -12,7 +12,7 @@ use envd_sdk::auth::StoreError;
 /// Applications choose one of [this module](super) or `PostgresSync`, also behind an [`Arc`]:
 ///
 /// ```
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// use std::sync::Arc;
 ///
 /// use envd_sync::store::{MemorySync, SyncStore};
@@ -33,7 +33,7 @@ use envd_sdk::auth::StoreError;
 ///
 /// The most important rule is that of [`commit`](Self::commit): a [`Batch`] is atomic, and nothing is written unless all documents
 /// have their expected versions. Several processes may use a store at the same time, with no lock between them. `check_sync_store`,
-/// which the feature `laws` adds, checks all rules: call it in your own test.
+/// which the feature `requirements` adds, checks all rules: call it in your own test.
 ///
 /// An account is any text, without meaning for the store. Names, ids and payloads may be any text as well. A store that cannot keep
 /// a NUL character, or a number above [`i64::MAX`], must fail and write nothing. The future of any call may be dropped before it
@@ -93,7 +93,7 @@ use envd_sdk::auth::StoreError;
 ///     }
 /// }
 ///
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// let store = CountingSync::default();
 /// let opened = store.clone();
 /// check_sync_store(move || opened.clone()).await;

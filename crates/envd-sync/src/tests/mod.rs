@@ -2,7 +2,7 @@
 
 pub(crate) mod replies;
 
-pub(crate) use equipment::script;
+pub(crate) use test_support::script;
 
 /// The text of an error and of all its sources.
 pub(crate) fn shown(error: &dyn std::error::Error) -> String {

@@ -6,16 +6,16 @@ use envd_sdk::fake::{Fake, Fault};
 use envd_sdk::graphql::generated::Questions;
 use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, Day, FormType, PartyInput};
 use envd_sdk::validate::{Context, ItemKind};
-use envd_sdk::{Account, ErrorKind, RetryPolicy};
+use envd_sdk::{AccountClient, ErrorKind, RetryPolicy};
 use envd_sync::Replica;
 use envd_sync::bank::Banks;
 use envd_sync::store::{MemorySync, SqliteSync, SyncStore};
-use equipment::TestFolder;
 use serde_json::{Value, json};
+use test_support::TestFolder;
 
 use crate::start_fake;
 
-fn account(fake: &Fake) -> Account {
+fn account(fake: &Fake) -> AccountClient {
     let client = fake.client().retry(RetryPolicy::none()).build().unwrap();
     client.account(fake.account_id())
 }

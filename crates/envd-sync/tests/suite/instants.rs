@@ -23,7 +23,7 @@ async fn the_history_stays_and_nothing_is_written() {
     let waiting = outbox.save(input()).await.unwrap();
     let shown = outbox.declarations().await.unwrap();
 
-    for text in equipment::UNREADABLE_INSTANTS.split('|') {
+    for text in test_support::UNREADABLE_INSTANTS.split('|') {
         let limited = outbox.clone().not_after(text);
         let errors = [
             outbox.prune(text).await.map(drop),

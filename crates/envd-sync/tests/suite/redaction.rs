@@ -1,4 +1,4 @@
-//! `Debug` of the public types shows no user data. `tests/rooms/shown.txt` lists all of them.
+//! `Debug` of the public types shows no user data. `tests/architecture/shown.txt` lists all of them.
 
 use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
 use envd_sdk::validate::Context;
@@ -10,8 +10,8 @@ use envd_sync::replica::{Changes, LocalQuery, LocalRecord};
 use envd_sync::store::rows::{Batch, ChangeRow, Document, RecordRow, RowKeys};
 use envd_sync::store::{MemorySync, SqliteSync, SyncStore};
 use envd_sync::{Loop, Outbox, Replica};
-use equipment::{PLANTED, TestFolder, hides};
 use serde_json::json;
+use test_support::{PLANTED, TestFolder, hides};
 
 use crate::start_fake;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use equipment::script::rows;
+use test_support::script::rows;
 
 use super::*;
 use crate::error::ErrorKind;

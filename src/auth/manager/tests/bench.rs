@@ -7,8 +7,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use equipment::script::within;
 use serde_json::json;
+use test_support::script::within;
 use tokio::task::{JoinHandle, yield_now};
 
 use crate::auth::store::{Gate, tokens};

@@ -1,6 +1,6 @@
 //! Network failures between the manager and the token endpoint.
 
-use equipment::{Reply, Server, refusing_address};
+use test_support::{Reply, Server, refusing_address};
 
 use super::bench::{Bench, SECOND, call_after_loss, event, refusal, renewed};
 use crate::auth::TokenManager;

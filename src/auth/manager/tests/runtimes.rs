@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 use super::bench::{Bench, DAY, SECOND, advance_until, call, refusal, token, yields};
 use crate::auth::store::{HookedStore, StoreCall};
 use crate::error::ErrorKind;
-use equipment::seeded::seed;
+use test_support::seeded::seed;
 
 /// Row 11.
 #[tokio::test]

@@ -48,7 +48,7 @@ const WRITE_WAIT: Duration = Duration::from_secs(10);
 /// ```
 /// use envd_sdk::auth::{FileStore, TokenStore};
 ///
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// # let directory = std::env::temp_dir();
 /// let store = FileStore::new(directory.join("envd-sdk-doc-tokens.json"));
 /// assert!(store.load("default").await?.is_none());

@@ -336,7 +336,7 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_copy_follows_no_link_that_another_user_has_made() {
-        let folder = equipment::TestFolder::new();
+        let folder = test_support::TestFolder::new();
         let from = folder.write("tokens.json", "s3cr3t");
         let target = folder.path().join("target");
         let planted = folder.path().join("tokens.json.damaged");

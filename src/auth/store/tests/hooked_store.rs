@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use equipment::script::within;
+use test_support::script::within;
 use tokio::sync::Semaphore;
 
 use crate::auth::{MemoryStore, Record, StoreError, StoreGuard, TokenStore, Version, Versioned};

@@ -9,7 +9,7 @@ use crate::model::ConsignmentInput;
 use crate::validate::tests::questions::{applicable, prepare, prepare_with, today};
 use crate::validate::tests::shapes::{answers, input_of, text, trees};
 use crate::validate::{Blocker, Change, Finding, Form, Item, ItemKind, QuestionRef, Report, Rule};
-use equipment::seeded::cases;
+use test_support::seeded::cases;
 
 fn row() -> impl Strategy<Value = Option<i64>> {
     prop::option::of(0..3_i64)

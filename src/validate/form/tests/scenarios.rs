@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use equipment::script::{Stage, listed, play, rows};
+use test_support::script::{Stage, listed, play, rows};
 
 use crate::validate::tests::questions::{input, list, shown, today};
 use crate::validate::{Change, Finding, Form, Item, ItemRow, QuestionRef};

@@ -1,7 +1,7 @@
 //! Lists, drafts and moved forms over stores in memory.
 
 mod drafts;
-mod laws;
+mod invariants;
 mod lists;
 mod moved_forms;
 mod sample;

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use super::super::apply::{Moment, RowEvent, apply};
 use super::super::compare::{Base, ServiceFields, ServiceRecord};
-use super::super::decide::{Circumstances, Read, Seen};
+use super::super::decide::{Circumstances, Observation, ObservedRecord};
 use super::super::row::{
-    Agreed, ChangeRequest, Doubt, Due, Limit, Listing, Lost, Owner, Question, Reason, Row,
-    RowState, Sent, Text, Unanswered, Unclear, Wish,
+    Agreed, ChangeRequest, Desired, Doubt, Due, Limit, Listing, Owner, Question, ReadFailures,
+    Reason, Row, RowState, Sent, Text, Unanswered, UnresolvedCreates,
 };
 
 pub(crate) const NOW: u64 = 1_000_000;
@@ -70,7 +70,7 @@ pub(crate) fn service() -> ServiceFields {
 fn unanswered(ago: u64) -> Unanswered {
     Unanswered {
         since: NOW - ago,
-        looks: 3,
+        searches: 3,
     }
 }
 
@@ -103,14 +103,14 @@ pub(crate) fn row(words: &str) -> Row {
         given.as_object_mut().unwrap().remove("movementDate");
     }
     let given = Text::new(&given);
-    let wish = if has("delete") {
-        Wish::Delete
+    let desired = if has("delete") {
+        Desired::Delete
     } else if has("submit") {
-        Wish::Submit(given.clone())
+        Desired::Submit(given.clone())
     } else if has("withdraw") {
-        Wish::Withdraw(given.clone())
+        Desired::Withdraw(given.clone())
     } else {
-        Wish::Save(given.clone())
+        Desired::Save(given.clone())
     };
     let seen = record("c1", base());
     let is_named = has("record");
@@ -120,7 +120,7 @@ pub(crate) fn row(words: &str) -> Row {
         ..Listing::default()
     };
     let mut row = Row::new(1, is_named.then(|| seen.id.clone()), known, 1);
-    row.wish = wish;
+    row.desired = desired;
     row.base = seen.base().filter(|_| is_named);
     if has("done") {
         row.base = Some(Base::shown(&given.value()).laid(&json!({"status": "DRAFT"})));
@@ -132,9 +132,9 @@ pub(crate) fn row(words: &str) -> Row {
     if has("first") || has("first-submit") {
         let first = Text::new(&signed("07:00"));
         row.first = Some(if has("first-submit") {
-            Wish::Submit(first)
+            Desired::Submit(first)
         } else {
-            Wish::Save(first)
+            Desired::Save(first)
         });
     }
     let mut submitted = base();
@@ -172,7 +172,7 @@ pub(crate) fn row(words: &str) -> Row {
     let next_at = has("ahead").then(|| Due::after(NOW, 60));
     row.state = RowState::Open { next_at };
     if let Some(waited) = number("unclear") {
-        row.unclear = Some(Unclear {
+        row.read_failures = Some(ReadFailures {
             reason: "500".to_owned(),
             wait: 60,
             unanswered: unanswered(waited),
@@ -196,11 +196,11 @@ pub(crate) fn row(words: &str) -> Row {
         if has("doubt") {
             row.doubt = Doubt {
                 sends: 1 + u32::try_from(number("resends").unwrap_or(0)).unwrap(),
-                looks: u32::try_from(number("looks").unwrap_or(0)).unwrap(),
+                searches: u32::try_from(number("looks").unwrap_or(0)).unwrap(),
                 wait: 60,
                 unanswered: unanswered(number("waited").unwrap_or(0)),
             };
-            row.lost = (!is_named).then(|| Lost {
+            row.lost = (!is_named).then(|| UnresolvedCreates {
                 texts: vec![given.clone()],
                 listed: listing(2),
                 left: 1,
@@ -230,7 +230,7 @@ pub(crate) fn row(words: &str) -> Row {
         ("gone", Question::Gone),
         ("candidates", Question::Candidates(vec!["c2".to_owned()])),
         ("too-late", Question::Late(Reason::MovementPassed, late)),
-        ("no-answer", Question::NoUsableAnswer),
+        ("no-answer", Question::ServiceUnresponsive),
         ("not-adopted", Question::NotAdopted("c2".to_owned())),
         (
             "not-after",
@@ -262,21 +262,21 @@ pub(crate) fn row(words: &str) -> Row {
 }
 
 /// Builds a read from a word.
-pub(crate) fn read(word: &str, row: &Row) -> Option<Read> {
+pub(crate) fn read(word: &str, row: &Row) -> Option<Observation> {
     let read = match word {
         "-" => return None,
-        "unclear" => Read::Unclear("500".to_owned()),
-        "gone" => Read::Record(None),
+        "unclear" => Observation::Failed("500".to_owned()),
+        "gone" => Observation::Record(None),
         _ => match read_record(word, row) {
-            Some(seen) => Read::Record(Some(seen)),
+            Some(seen) => Observation::Record(Some(seen)),
             None => read_list(word, row),
         },
     };
     Some(read)
 }
 
-fn seen(id: &str, fields: Value) -> Seen {
-    Seen {
+fn seen(id: &str, fields: Value) -> ObservedRecord {
+    ObservedRecord {
         record: record(id, fields),
         sequence: Some(11),
         owner: None,
@@ -284,7 +284,7 @@ fn seen(id: &str, fields: Value) -> Seen {
 }
 
 /// A record that was read by its id; `None`: the word describes a list.
-fn read_record(word: &str, row: &Row) -> Option<Seen> {
+fn read_record(word: &str, row: &Row) -> Option<ObservedRecord> {
     let mut seen = seen("c1", base());
     if word == "same-later" {
         "6".clone_into(&mut seen.record.updated_at);
@@ -299,8 +299,8 @@ fn read_record(word: &str, row: &Row) -> Option<Seen> {
             fields["movementTime"] = json!("04:00");
         }
         "wanted" | "wanted+" => {
-            *fields = row.wish.text().map_or_else(base, Text::value);
-            let is_submitted = matches!(row.wish, Wish::Submit(_));
+            *fields = row.desired.text().map_or_else(base, Text::value);
+            let is_submitted = matches!(row.desired, Desired::Submit(_));
             fields["status"] = json!(if is_submitted { "SUBMITTED" } else { "DRAFT" });
             if word.ends_with('+') {
                 fields["consignee"] = json!({"name": "Pat"});
@@ -316,14 +316,17 @@ fn read_record(word: &str, row: &Row) -> Option<Seen> {
 }
 
 /// The record that a creation of this row makes.
-fn load_of(row: &Row) -> Seen {
-    let mut load = row.wish.text().map_or_else(|| text("09:00"), Text::value);
+fn load_of(row: &Row) -> ObservedRecord {
+    let mut load = row
+        .desired
+        .text()
+        .map_or_else(|| text("09:00"), Text::value);
     load["status"] = json!("DRAFT");
     seen("c2", load)
 }
 
 /// A list that started now, with the records that the word describes.
-fn read_list(word: &str, row: &Row) -> Read {
+fn read_list(word: &str, row: &Row) -> Observation {
     let mut listing = listing(3);
     let mut ours = load_of(row);
     let mut other = ours.clone();
@@ -332,10 +335,10 @@ fn read_list(word: &str, row: &Row) -> Read {
     let record = &mut ours.record;
     match word {
         "ours" | "ours-before" => {}
-        "none" => return Read::Listed(listing, others),
+        "none" => return Observation::Listed(listing, others),
         "gap" => {
             listing.gaps.insert("after c1".to_owned());
-            return Read::Listed(listing, others);
+            return Observation::Listed(listing, others);
         }
         "ours-and-gap" => drop(listing.gaps.insert("after c1".to_owned())),
         "stale" | "old" | "ahead" => {
@@ -344,7 +347,7 @@ fn read_list(word: &str, row: &Row) -> Read {
                 "old" => listing.begun = NOW - 61,
                 _ => listing.begun = NOW + 1,
             }
-            return Read::Listed(listing, others);
+            return Observation::Listed(listing, others);
         }
         "two" => others.push(other),
         "ours-and-part" => {
@@ -363,7 +366,7 @@ fn read_list(word: &str, row: &Row) -> Read {
         word => panic!("{word}"),
     }
     others.insert(0, ours);
-    Read::Listed(listing, others)
+    Observation::Listed(listing, others)
 }
 
 pub(crate) fn with_circumstances<T>(

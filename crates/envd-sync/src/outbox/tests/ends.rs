@@ -14,7 +14,7 @@ use crate::tests::script::within;
 use envd_sdk::ErrorKind;
 use envd_sdk::auth::StoreErrorKind;
 use envd_sdk::fake::{Fault, WebsiteEdit};
-use equipment::schedules::count;
+use test_support::schedules::count;
 
 impl Farm {
     async fn documents(&self) -> Vec<Document> {
@@ -90,7 +90,7 @@ async fn the_text_is_sent_byte_for_byte() {
     assert_eq!(farm.sent(), [created, submitted]);
 }
 
-/// A gap in the list may hide the record of a creation, until a full walk shows a record there.
+/// A gap in the list may hide the record of a creation, until a full scan shows a record there.
 #[tokio::test]
 async fn a_list_names_the_places_without_a_record() {
     let farm = Farm::start().await;
@@ -365,7 +365,7 @@ async fn a_request_that_another_process_has_sent_is_not_repeated() {
         let seen = (farm.saves(), state(&outbox, id).await);
         assert_eq!(
             seen,
-            (1, DeclarationState::Unconfirmed),
+            (1, DeclarationState::OutcomeUnknown),
             "before the read {number}"
         );
         if has_sent() != Some(true) {

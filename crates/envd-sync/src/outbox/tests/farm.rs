@@ -181,7 +181,7 @@ impl Farm {
             loop {
                 let (report, next) = outbox.pass().await.unwrap();
                 total.add(report);
-                let wait = next.looks_at.map(|at| outbox.time_until(at));
+                let wait = next.searches_at.map(|at| outbox.time_until(at));
                 let wait = wait.filter(|wait| total.stopped_by.is_none() && *wait <= 2 * MINUTE);
                 let Some(wait) = wait else {
                     return total;

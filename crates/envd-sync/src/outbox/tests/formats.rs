@@ -27,7 +27,7 @@ async fn filled(store: &impl SyncStore, account: &str) {
 
 async fn opens_and_continues(farm: &Farm, store: impl SyncStore + Clone) {
     use DeclarationState::{
-        Confirmed, Discarded, NeedsAttention, Queued, Refused, Sending, Unconfirmed,
+        Confirmed, Discarded, NeedsAttention, OutcomeUnknown, Queued, Refused, Sending,
     };
 
     filled(&store, farm.fake.account_id()).await;
@@ -53,7 +53,7 @@ async fn opens_and_continues(farm: &Farm, store: impl SyncStore + Clone) {
         Confirmed,
         Queued,
         Queued,
-        Unconfirmed,
+        OutcomeUnknown,
     ];
     assert_eq!(states(outbox.clone()).await, expected);
     // Reading alone writes nothing, so the earlier version can still read the store.
@@ -86,7 +86,7 @@ async fn a_store_of_format_6_opens_and_goes_on_in_memory() {
 #[tokio::test]
 async fn a_store_of_format_6_opens_and_goes_on_in_sqlite() {
     let farm = Farm::start().await;
-    let folder = equipment::TestFolder::new();
+    let folder = test_support::TestFolder::new();
     let store = crate::store::SqliteSync::open(folder.path().join("farm.db")).unwrap();
     opens_and_continues(&farm, store).await;
 }

@@ -9,7 +9,7 @@ use crate::store::tests::faulty_store::Moment;
 use crate::tests::script::within;
 use envd_sdk::Clock;
 use envd_sdk::fake::Fault;
-use equipment::refusing_address;
+use test_support::refusing_address;
 
 /// A farm with two processes.
 async fn two() -> (Farm, [Outbox; 2]) {
@@ -50,7 +50,7 @@ async fn a_process_that_works_keeps_the_lease() {
         let (report, next) = other.passed().await.unwrap();
         assert_eq!((report.confirmed, report.requests), (0, 0));
         // The lease is still far from its end.
-        assert!(other.time_until(next.looks_at.unwrap()) > Duration::from_secs(7));
+        assert!(other.time_until(next.searches_at.unwrap()) > Duration::from_secs(7));
     }
     farm.clock.advance(MINUTE);
     let (report, _) = pass.await.unwrap();
@@ -117,7 +117,7 @@ async fn a_lease_is_never_longer_than_its_limit() {
     farm.delayed().await;
     let (report, next) = other.passed().await.unwrap();
     assert_eq!((report.waiting, report.requests), (1, 0));
-    assert!(other.time_until(next.looks_at.unwrap()) > Duration::from_secs(500));
+    assert!(other.time_until(next.searches_at.unwrap()) > Duration::from_secs(500));
     frozen.abort();
 }
 
@@ -133,14 +133,14 @@ async fn clock_differences_shorten_neither_waits_nor_watches() {
     let before = farm.fake.requests().len();
     let (report, next) = other.passed().await.unwrap();
     assert_eq!(farm.fake.requests().len(), before, "{report}");
-    let wait = other.time_until(next.looks_at.unwrap());
+    let wait = other.time_until(next.searches_at.unwrap());
     assert!(wait > MINUTE, "{wait:?}");
 
     farm.send(&outbox).await;
     assert_eq!(state(&outbox, id).await, DeclarationState::Confirmed);
     behind.set_wall(farm.clock.now() - 600 * MINUTE);
     farm.outbox().clock(behind).passed().await.unwrap();
-    farm.fake.levers().process_late_requests();
+    farm.fake.controls().process_late_requests();
     let report = farm.send(&farm.outbox()).await;
     assert_eq!(report.late_duplicates, 1, "{report}");
 }
@@ -158,7 +158,7 @@ async fn tries_without_reception_write_nothing() {
         for outbox in [&running, &farm.unreachable(store.clone())] {
             let (report, next) = outbox.passed().await.unwrap();
             assert_eq!((report.confirmed, report.waiting), (0, 1), "{report}");
-            assert!(report.stopped_by.is_some() && next.looks_at.is_none());
+            assert!(report.stopped_by.is_some() && next.searches_at.is_none());
             let shown = now(outbox, id).await;
             let seen = (shown.state, shown.reason, shown.attempts);
             assert_eq!(

@@ -24,7 +24,7 @@ async fn every_setting_takes_every_duration() {
             let id = outbox.save(load(24)).await.unwrap().id;
             farm.fault(Fault::dropped_before());
             let (_, next) = outbox.passed().await.unwrap();
-            let in_doubt = DeclarationState::Unconfirmed;
+            let in_doubt = DeclarationState::OutcomeUnknown;
             assert_eq!(state(&outbox, id).await, in_doubt, "{time:?}");
             assert!(next.at() > Some(farm.clock.now()), "{time:?} {next:?}");
             let requests = farm.fake.requests().len();
@@ -50,7 +50,7 @@ async fn an_invalid_id_is_refused_at_once() {
     }
     assert_eq!(outbox.declarations().await.unwrap().len(), 1);
     let adopted = outbox.decide(id, Decision::Adopt("load/7".into())).await;
-    assert_eq!(adopted.unwrap().state, DeclarationState::Unconfirmed);
+    assert_eq!(adopted.unwrap().state, DeclarationState::OutcomeUnknown);
 }
 
 /// A failed commit ends the run with its error, but only after the reply to the request under way.

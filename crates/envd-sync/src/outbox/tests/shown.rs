@@ -6,7 +6,7 @@ use super::farm::{Farm, SAVE, load, signed};
 use crate::outbox::{Decision, OutboxEvent};
 use envd_sdk::fake::{Fault, WebsiteEdit};
 use envd_sdk::model::ConsignmentInput;
-use equipment::schedules::count;
+use test_support::schedules::count;
 
 const MARKER: &str = "Marker7f3";
 
@@ -119,7 +119,7 @@ async fn a_late_duplicate_is_an_event() {
     let id = outbox.save(load(24)).await.unwrap().id;
     farm.fault(Fault::dropped_before().processed_after(usize::MAX));
     farm.send(&outbox).await;
-    farm.fake.levers().process_late_requests();
+    farm.fake.controls().process_late_requests();
     let next = farm.outbox();
     let mut events = next.events();
     farm.send(&next).await;
@@ -132,7 +132,7 @@ async fn a_late_duplicate_is_an_event() {
 #[tokio::test]
 async fn the_file_holds_no_token() {
     let farm = Farm::start().await;
-    let folder = equipment::TestFolder::new();
+    let folder = test_support::TestFolder::new();
     let store = crate::store::SqliteSync::open(folder.path().join("farm.db"));
     let outbox = farm.outbox_on(store.unwrap());
     outbox.submit(signed(24)).await.unwrap();

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::listing::{Compared, ListOrder, Total, instant};
 use super::site::{Records, Site, copied, described, told};
 use crate::error::{Error, Result};
-use crate::replica::{Change, Changes, Depth, Replica, WalkProgress};
+use crate::replica::{Change, Changes, Depth, Replica, ScanProgress};
 use crate::store::rows::{Batch, ChangeRange};
 use crate::store::tests::faulty_store::{FaultyStore, Moment};
 use crate::store::{MemorySync, SyncStore};
@@ -17,21 +17,21 @@ use crate::tests::shown;
 use envd_sdk::model::Timestamp;
 use envd_sdk::profile::{Source, Sourced};
 
-/// Holds: gone: after two clean walks in a row and a read that does not find it.
-/// Holds: a walk that was interrupted or shifted makes nothing gone.
-/// Holds: the first walk is full, and one a day; others ask from the watermark minus the overlap.
+/// Holds: gone: after two clean scans in a row and a read that does not find it.
+/// Holds: a scan that was interrupted or shifted makes nothing gone.
+/// Holds: the first scan is full, and one a day; others ask from the watermark minus the overlap.
 /// Holds: the watermark is none of a later page.
 /// Holds: an implausible date is no watermark.
 /// Holds: a sync with nothing new makes at most two requests and no write.
-/// Holds: a walk that stopped continues from its page.
+/// Holds: a scan that stopped continues from its page.
 /// Holds: full depth reads each new or changed record once.
 #[tokio::test]
-async fn walks_leave_the_copy_as_the_table_says() {
-    play::<Play>(include_str!("walks.txt")).await;
+async fn scans_leave_the_copy_as_the_table_says() {
+    play::<Play>(include_str!("scans.txt")).await;
 }
 
-/// Holds: a gap in the same place walk after walk is known.
-/// Holds: failure point 24: the next full walk finds all, says so, and the account is read in full from then on.
+/// Holds: a gap in the same place scan after scan is known.
+/// Holds: failure point 24: the next full scan finds all, says so, and the account is read in full from then on.
 /// Holds: what another version wrote is neither read nor overwritten.
 #[tokio::test]
 async fn doubtful_lists_are_told_as_the_table_says() {
@@ -42,7 +42,7 @@ async fn doubtful_lists_are_told_as_the_table_says() {
 /// Holds: consumers do not disturb each other, and two processes with one lose nothing.
 /// Holds: failure point 22: several processes.
 /// Holds: a record that is listed again meanwhile stays.
-/// Holds: what is older than the horizon is neither walked nor gone.
+/// Holds: what is older than the horizon is neither scanned nor gone.
 /// Holds: retention prunes rows, and tells consumers only if asked.
 #[tokio::test]
 async fn consumers_and_other_programs_see_what_the_table_says() {
@@ -80,12 +80,12 @@ impl Play {
         };
         let store = FaultyStore::new(&memory, usize::MAX);
         let progress = Arc::new(Mutex::new(Vec::new()));
-        let walked = Arc::clone(&progress);
+        let scanned = Arc::clone(&progress);
         let replica = site.replica(store.clone());
-        let replica = replica.on_progress(move |it: &WalkProgress| {
+        let replica = replica.on_progress(move |it: &ScanProgress| {
             let estimate = it.estimate.map_or("?".to_owned(), |it| it.to_string());
             let line = format!("{}/{estimate}", it.records);
-            walked.lock().unwrap().push(line);
+            scanned.lock().unwrap().push(line);
         });
         Self {
             site,

@@ -13,7 +13,7 @@ use envd_sdk::auth::StaticToken;
 use envd_sdk::fake::InProcessReply;
 use envd_sdk::model::Timestamp;
 use envd_sdk::profile::{ComparedDate, Sourced};
-use envd_sdk::{Account, Client};
+use envd_sdk::{AccountClient, Client};
 
 /// An edit, and the number of the request before which it happens, from 1.
 type Edit = (usize, Box<dyn FnOnce(&mut Records) + Send>);
@@ -80,7 +80,7 @@ impl Site {
         records.edits.push((number, Box::new(edit)));
     }
 
-    pub(super) fn account(&self, id: &str) -> Account {
+    pub(super) fn account(&self, id: &str) -> AccountClient {
         self.client.account(id)
     }
 
@@ -96,12 +96,12 @@ impl Site {
         std::mem::take(&mut self.lock().requests)
     }
 
-    /// Runs a full walk, changes a record a day later, and runs an incremental walk.
+    /// Runs a full scan, changes a record a day later, and runs an incremental scan.
     pub(super) async fn make_incremental(&self, replica: &Replica) {
         replica.sync().await.unwrap();
         self.lock().next_day("r001", 77);
         let report = replica.sync().await.unwrap();
-        assert!(report.next_full_walk.is_some(), "{report}");
+        assert!(report.next_full_scan.is_some(), "{report}");
         assert_eq!((report.mode, report.changed), (SyncMode::Incremental, 1));
         self.take_requests();
     }

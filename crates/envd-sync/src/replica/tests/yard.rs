@@ -1,4 +1,4 @@
-//! A saleyard: records arrive and change during every walk, and the copy cannot keep them all.
+//! A saleyard: records arrive and change during every scan, and the copy cannot keep them all.
 
 use std::time::Duration;
 
@@ -66,7 +66,7 @@ async fn a_busy_account_is_read_in_full_once_a_day_and_otherwise_by_a_few_reques
             for number in 0..8 {
                 let report = sync(&site, &replica).await;
                 assert_eq!(report.mode, SyncMode::Incremental, "{case}: {report}");
-                // The first one repeats the time span of the full walk.
+                // The first one repeats the time span of the full scan.
                 assert!(
                     day + number == 0 || report.requests <= 5,
                     "{case}: {report}"
@@ -74,7 +74,7 @@ async fn a_busy_account_is_read_in_full_once_a_day_and_otherwise_by_a_few_reques
             }
             site.clock.advance(Duration::from_millis(DAY));
         }
-        // The next full walk finds the records that earlier walks passed by.
+        // The next full scan finds the records that earlier scans passed by.
         replica.sync_full().await.unwrap();
         assert_eq!(copied(&store).await, site.ids(), "{case}");
         let listed = site.lock().list.records.clone();
@@ -85,7 +85,7 @@ async fn a_busy_account_is_read_in_full_once_a_day_and_otherwise_by_a_few_reques
     }
 }
 
-/// Holds: a service that compares another date is found out by the next full walk, however busy the account is.
+/// Holds: a service that compares another date is found out by the next full scan, however busy the account is.
 #[tokio::test]
 async fn a_busy_account_of_a_service_that_compares_another_date_is_read_in_full() {
     for compared in [Compared::Created, Compared::Moved] {

@@ -55,7 +55,7 @@ const STATEMENTS: usize = 64;
 /// use envd_sync::Replica;
 /// use envd_sync::store::SqliteSync;
 ///
-/// # equipment::example(async {
+/// # test_support::example(async {
 /// # let folder = std::env::temp_dir().join(format!("envd-sdk-doc-{}", std::process::id()));
 /// # std::fs::create_dir(&folder)?;
 /// # #[cfg(unix)]
@@ -131,7 +131,7 @@ impl SqliteSync {
     /// ```
     /// use envd_sync::store::SqliteSync;
     ///
-    /// # equipment::example(async {
+    /// # test_support::example(async {
     /// # let folder = std::env::temp_dir().join(format!("envd-sdk-doc-check-{}", std::process::id()));
     /// # std::fs::create_dir(&folder)?;
     /// # #[cfg(unix)]

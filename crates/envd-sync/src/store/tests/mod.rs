@@ -1,5 +1,5 @@
-//! Tests of the laws, a store wrapper for tests, and the faults that most tests need.
+//! Tests of the requirements, a store wrapper for tests, and the faults that most tests need.
 
 pub(crate) mod faulty_store;
-mod laws;
+mod requirements;
 pub(crate) mod store_wrapper;

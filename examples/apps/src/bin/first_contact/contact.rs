@@ -7,7 +7,7 @@ use std::iter;
 use envd_sdk::auth::{StaticToken, TokenManager};
 use envd_sdk::profile::{ServiceProfile, Sourced};
 use envd_sdk::register::RegisterBuilder;
-use envd_sdk::{Account, Call, Client, ClientBuilder, ErrorKind};
+use envd_sdk::{AccountClient, Call, Client, ClientBuilder, ErrorKind};
 use serde_json::{Value, json};
 
 use super::arguments::Arguments;
@@ -22,7 +22,7 @@ pub(crate) struct Contact<'a> {
     manager: Option<TokenManager>,
     pub(crate) client: Client,
     /// Set after the query of the user.
-    pub(crate) account: Option<Account>,
+    pub(crate) account: Option<AccountClient>,
     /// The schema of the service, if it permits introspection.
     pub(crate) schema: Option<String>,
     pub(crate) words: Words,
@@ -186,7 +186,7 @@ impl<'a> Contact<'a> {
     pub(crate) async fn ask<T: Send + 'static>(
         &mut self,
         operation: &str,
-        call: impl Fn(&Client, &Account) -> Call<envd_sdk::Outcome<T>>,
+        call: impl Fn(&Client, &AccountClient) -> Call<envd_sdk::Outcome<T>>,
     ) -> Result<Option<T>, Failure> {
         let nobody = self.client.account("");
         let account = self.account.clone().unwrap_or(nobody);

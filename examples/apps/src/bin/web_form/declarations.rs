@@ -7,7 +7,7 @@
 //! | enters a PIC | [`Register::property`] |
 //! | saves a page | [`Form::field`], [`Form::add_row`] and the like in `section.rs`, then [`Banks::update_draft`] |
 //! | submits it | [`Outbox::submit`] with the id of the draft as key, [`Outbox::send`] |
-//! | reads the receipt | [`Outbox::declaration_with_key`], [`Account::consignment`](envd_sdk::Account::consignment) |
+//! | reads the receipt | [`Outbox::declaration_with_key`], [`AccountClient::consignment`](envd_sdk::AccountClient::consignment) |
 //! | answers a question of the outbox | [`Outbox::decide`], [`Outbox::withdraw`] |
 //! | looks for an older one | [`Outbox::declarations`], [`Outbox::history`] |
 

@@ -10,7 +10,7 @@ mod process;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use equipment::script::{Stage, listed, play, seconds};
+use test_support::script::{Stage, listed, play, seconds};
 
 use self::process::Process;
 use super::bench::{Bench, DAY, KEY, SECOND, body, claims_of, reply, yields};

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::{Duration, SystemTime};
 
-use equipment::script::listed;
 use serde_json::Value;
+use test_support::script::listed;
 use tokio::task::JoinHandle;
 
 use super::{measured, span, times};

@@ -16,9 +16,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, UNIX_EPOCH};
 
-use equipment::schedules::{count, note, run_without_runtime};
 use fastrand::Rng;
 use futures_util::FutureExt;
+use test_support::schedules::{count, note, run_without_runtime};
 use tokio::runtime::Runtime;
 use tokio::task::{JoinHandle, yield_now};
 

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
-use equipment::schedules::note;
 use fastrand::Rng;
+use test_support::schedules::note;
 use tokio::task::yield_now;
 
 use super::LIFE;

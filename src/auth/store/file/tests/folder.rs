@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use equipment::TestFolder;
+use test_support::TestFolder;
 
 use crate::auth::store::tokens;
 use crate::auth::{FileStore, Record, StoreError, StoreErrorKind, TokenStore, Versioned};

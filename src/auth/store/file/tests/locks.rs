@@ -1,4 +1,4 @@
-//! How long a store waits for a lock; `fake::tests::stores` checks the laws of locks.
+//! How long a store waits for a lock; `fake::tests::stores` checks the requirements of locks.
 
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, SystemTime};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use equipment::plain_service::Author;
+use test_support::plain_service::Author;
 
 use super::ledger::Ledger;
 use super::network::World;
@@ -35,7 +35,7 @@ impl Schedule {
         }
         let declarations = self.declarations().await;
         check_states(&self.world().ledger, &declarations);
-        // Late duplicates are searched for once an hour. A full walk finds records that were listed late.
+        // Late duplicates are searched for once an hour. A full scan finds records that were listed late.
         self.pass_time(2 * 3_600);
         self.sync_all().await;
         self.send_undisturbed().await;
@@ -108,7 +108,7 @@ impl Schedule {
 /// one.
 fn check_states(ledger: &Ledger, declarations: &BTreeMap<u64, Declaration>) {
     for id in &ledger.acknowledged {
-        let is_removed = ledger.laws.pruned.contains(id);
+        let is_removed = ledger.invariants.pruned.contains(id);
         let is_there = declarations.contains_key(id) || is_removed;
         assert!(is_there, "declaration {id} is lost");
     }
@@ -131,7 +131,7 @@ fn check_duplicates(world: &World, one: &Declaration, declarations: &BTreeMap<u6
     let World {
         ledger, service, ..
     } = world;
-    if !is_confirmed(one) || ledger.laws.is_decided(one.id.0) {
+    if !is_confirmed(one) || ledger.invariants.is_decided(one.id.0) {
         return;
     }
     let author = Author::Row(one.id.0);
@@ -151,7 +151,7 @@ fn check_duplicates(world: &World, one: &Declaration, declarations: &BTreeMap<u6
         record.is_only_of(author)
             && !record.is_deleted
             && !is_of_another(id)
-            && !ledger.laws.is_rivalled(service, one.id.0, record)
+            && !ledger.invariants.is_rivalled(service, one.id.0, record)
     });
     let strays: Vec<&String> = strays.map(|(id, _)| id).collect();
     // An equal record of another user may have been reported instead.
@@ -165,7 +165,7 @@ fn check_duplicates(world: &World, one: &Declaration, declarations: &BTreeMap<u6
 impl World {
     fn check_end(&self) {
         let ledger = &self.ledger;
-        ledger.laws.check_end(&self.service, ledger.has_lag);
+        ledger.invariants.check_end(&self.service, ledger.has_lag);
         for (id, record) in &self.service.records {
             // An update of a submitted record, with the user's consent, leaves it submitted. That is not a second submit.
             let mut was_submitted = false;

@@ -1,13 +1,13 @@
-//! Records the programs' work for the laws: the rows they write, the lists and records they read, and the changes they send. Checks
+//! Records the programs' work for the invariants: the rows they write, the lists and records they read, and the changes they send. Checks
 //! that each change was marked before.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use equipment::plain_service::Service;
 use serde_json::Value;
+use test_support::plain_service::Service;
 
-use super::laws::{Commit, Flight, Laws};
+use super::invariants::{Commit, Flight, Invariants};
 use super::note;
 use super::service::date;
 use crate::outbox::apply::{Intent, RowEvent};
@@ -21,11 +21,11 @@ struct Doings {
     /// The version of each record that it has read since its last change.
     reads: HashMap<String, usize>,
     /// The number of the list that it is reading, and the last event before that list.
-    walk: Option<(u64, u64)>,
+    scan: Option<(u64, u64)>,
 }
 
 pub(super) struct Ledger {
-    pub(super) laws: Laws,
+    pub(super) invariants: Invariants,
     /// The user's current call, until it is written.
     pub(super) act: Option<RowEvent>,
     /// The rows that the user knows, because the calls that wrote them returned.
@@ -43,7 +43,7 @@ pub(super) struct Ledger {
 impl Ledger {
     pub(super) fn new(settle: u64) -> Self {
         Self {
-            laws: Laws::new(date),
+            invariants: Invariants::new(date),
             act: None,
             acknowledged: BTreeSet::new(),
             settle,
@@ -55,13 +55,13 @@ impl Ledger {
     }
 
     pub(super) fn lists(&mut self, process: usize, event: u64) {
-        let begun = self.laws.list_begins();
-        self.doings.entry(process).or_default().walk = Some((begun, event));
+        let begun = self.invariants.list_begins();
+        self.doings.entry(process).or_default().scan = Some((begun, event));
     }
 
     pub(super) fn listed(&mut self, process: usize) {
-        if let Some((begun, event)) = self.doings.entry(process).or_default().walk.take() {
-            self.laws.listed(0, begun, event);
+        if let Some((begun, event)) = self.doings.entry(process).or_default().scan.take() {
+            self.invariants.listed(0, begun, event);
         }
     }
 
@@ -73,7 +73,8 @@ impl Ledger {
     /// The rows that the user knows.
     pub(super) fn known(&self) -> Vec<&Row> {
         let ids = self.acknowledged.iter();
-        ids.filter_map(|id| self.laws.rows.get(&(0, *id))).collect()
+        ids.filter_map(|id| self.invariants.rows.get(&(0, *id)))
+            .collect()
     }
 
     /// Records that a row was written while the replica listed these records.
@@ -87,14 +88,14 @@ impl Ledger {
         let id = row.id;
         let last = row.history.last();
         let last = last.map_or("", |last| last.event.as_str());
-        if self.laws.rows.get(&(0, id)) == Some(row) {
+        if self.invariants.rows.get(&(0, id)) == Some(row) {
             return;
         }
         note(|| format!("{process} writes {last}: {row:?}"));
-        assert!(!self.laws.pruned.contains(&id), "{row:?} was pruned");
+        assert!(!self.invariants.pruned.contains(&id), "{row:?} was pruned");
         let is_act = matches!(last, "wished" | "decided");
         let mut act = self.act.take_if(|_| is_act);
-        if let Some(RowEvent::Wished { intent, base, .. }) = &mut act
+        if let Some(RowEvent::Requested { intent, base, .. }) = &mut act
             && let (Intent::Delete, Some(base)) = (intent, base)
         {
             // The user saw what the local copy showed.
@@ -112,7 +113,7 @@ impl Ledger {
             copy,
             read: read.copied().unwrap_or(0),
         };
-        if let Some(flight) = self.laws.committed(service, &commit) {
+        if let Some(flight) = self.invariants.committed(service, &commit) {
             let is_agreed = |limit: &Limit| row.agreed.late.contains(&limit.at.to_string());
             let limit = row.not_after.clone().filter(|limit| !is_agreed(limit));
             doings.mark = Some((flight, limit));
@@ -121,8 +122,12 @@ impl Ledger {
 
     /// The records of all rows except this one.
     pub(super) fn records_of_others(&self, row: u64) -> Vec<String> {
-        let own = self.laws.rows[&(0, row)].record.as_ref();
-        let others = self.laws.rows.values().filter(|other| other.id != row);
+        let own = self.invariants.rows[&(0, row)].record.as_ref();
+        let others = self
+            .invariants
+            .rows
+            .values()
+            .filter(|other| other.id != row);
         let records = others.filter_map(|other| other.record.clone());
         records.filter(|record| own != Some(record)).collect()
     }

@@ -1,8 +1,8 @@
-//! Random schedules of the loop, its store and the SDK against a plain model of the service and the network. The laws, the user and
-//! the website are shared with the schedules of the pure functions in `tests/one_row`.
+//! Random schedules of the loop, its store and the SDK against a plain model of the service and the network. The invariants, the user and
+//! the website are shared with the schedules of the pure functions in `tests/outbox_model`.
 
 mod ending;
-mod laws;
+mod invariants;
 mod ledger;
 mod network;
 mod people;
@@ -13,7 +13,7 @@ mod service;
 mod user;
 
 use crate::store::MemorySync;
-use equipment::schedules::{count, note, run_schedules};
+use test_support::schedules::{count, note, run_schedules};
 
 use schedule::Schedule;
 

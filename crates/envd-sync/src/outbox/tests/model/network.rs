@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::{Duration, SystemTime};
 
-use equipment::plain_service::{Outcome, START, Service};
 use serde_json::{Value, json};
+use test_support::plain_service::{Outcome, START, Service};
 
-use super::laws::{Flight, carry_out};
+use super::invariants::{Flight, carry_out};
 use super::ledger::Ledger;
 use super::note;
 use super::people::{colleague, website};

@@ -1,9 +1,9 @@
 //! Random calls of the user to the outbox, and random changes by others on the website.
 
-use equipment::plain_service::{Author, Habits, Record, Service};
-use equipment::schedules::note;
 use fastrand::Rng;
 use serde_json::{Value, json};
+use test_support::plain_service::{Author, Habits, Record, Service};
+use test_support::schedules::note;
 
 use crate::outbox::apply::{Intent, RowEvent};
 use crate::outbox::compare::ServiceRecord;
@@ -121,7 +121,7 @@ pub(super) fn next_act(
             (About::New, saved(text, is_submitted))
         }
         4..6 => {
-            let text = row?.wish.text().map(Text::value);
+            let text = row?.desired.text().map(Text::value);
             let mut text = text.unwrap_or_else(|| content(random));
             change(random, &mut text);
             (About::Row(row?.id), saved(Text::new(&text), false))
@@ -150,7 +150,7 @@ pub(super) fn next_act(
         About::Record(record) => Some(record.clone()),
         _ => None,
     };
-    let event = RowEvent::Wished {
+    let event = RowEvent::Requested {
         intent,
         base,
         not_after,

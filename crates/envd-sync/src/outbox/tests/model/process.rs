@@ -141,8 +141,8 @@ impl ProcessStore {
         for (name, _) in removed.filter(|(name, _)| name.starts_with("outbox/past/")) {
             let id = name.rsplit('/').next().unwrap();
             if !is_written(id) {
-                let laws = &mut self.world.lock().unwrap().ledger.laws;
-                laws.pruned.insert(id.parse().unwrap());
+                let invariants = &mut self.world.lock().unwrap().ledger.invariants;
+                invariants.pruned.insert(id.parse().unwrap());
             }
         }
         for (name, text) in &batch.documents {

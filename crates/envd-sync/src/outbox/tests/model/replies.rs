@@ -1,7 +1,7 @@
 //! The replies of the service, and their failures on the way.
 
-use equipment::plain_service::{Outcome, Service};
 use serde_json::json;
+use test_support::plain_service::{Outcome, Service};
 
 use super::network::Fate;
 use super::service::shown;

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use equipment::plain_service::Service;
 use serde_json::{Value, json};
+use test_support::plain_service::Service;
 
 use super::people::shown_fields;
 use crate::outbox::compare::ServiceRecord;

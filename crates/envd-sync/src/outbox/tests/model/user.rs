@@ -40,7 +40,7 @@ pub(super) async fn act(mut outbox: Outbox, world: Shared, now: SystemTime) {
     let written = match (event, row) {
         (RowEvent::Decided(decision), Some(row)) => outbox.decide(row, decision).await,
         (
-            RowEvent::Wished {
+            RowEvent::Requested {
                 intent, not_after, ..
             },
             row,

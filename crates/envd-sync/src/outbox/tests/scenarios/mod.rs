@@ -1,6 +1,6 @@
 //! Scenarios as lists of steps, played against the fake with a manual clock.
 //!
-//! `tests/equipment/src/script.rs` describes the format. The farm has three records, `w1` to `w3`; `r1` is the first record created in
+//! `tests/support/src/script.rs` describes the format. The farm has three records, `w1` to `w3`; `r1` is the first record created in
 //! a scenario. `web` is a step of another user on the website, `next` sets the fate of the next requests of an operation, `pass` makes
 //! one pass, `send` calls the method, and `for 2h` runs the loop. A text is a number of head and the fields that differ from a plain
 //! declaration, with `~` for a blank.
@@ -21,7 +21,7 @@ use crate::outbox::pass::Next;
 use crate::outbox::{Decision, DeclarationId, Outbox, OutboxReport};
 use crate::store::MemorySync;
 use crate::tests::script::{Stage, play, span};
-use envd_sdk::fake::levers::{Assumptions, Deleted};
+use envd_sdk::fake::controls::{Assumptions, Deleted};
 use envd_sdk::fake::{Fault, WebsiteEdit};
 use envd_sdk::model::Consignment;
 
@@ -155,14 +155,14 @@ impl Play {
             ["sync"] => drop(self.outbox.replica().sync().await?),
             ["prune"] => drop(self.outbox.prune(farm.clock.now()).await?),
             ["clear"] => farm.clear_scripts(),
-            ["late", "requests", "arrive"] => assert!(fake.levers().process_late_requests() > 0),
-            ["withdraw", "account"] => fake.levers().withdraw_account(account),
-            ["restore", "account"] => fake.levers().restore_account(account),
+            ["late", "requests", "arrive"] => assert!(fake.controls().process_late_requests() > 0),
+            ["withdraw", "account"] => fake.controls().withdraw_account(account),
+            ["restore", "account"] => fake.controls().restore_account(account),
             ["deleted", "records", "are", how] => {
                 let all = [Deleted::Filtered, Deleted::Hidden, Deleted::Listed];
                 let mut all = all.into_iter();
                 let deleted = all.find(|one| format!("{one:?}").to_lowercase() == how);
-                fake.levers()
+                fake.controls()
                     .assume(Assumptions::default().deleted(deleted.unwrap()));
             }
             ["next", operation, ref faults @ ..] => self.script(operation, faults),
@@ -171,7 +171,7 @@ impl Play {
             }
             ["before", "list", nth, "web", "makes", ref made @ ..] => {
                 let edit = WebsiteEdit::insert(self.text(made));
-                fake.levers()
+                fake.controls()
                     .edit_before_list(account, nth.parse().unwrap(), edit);
             }
             ["web", "sets", name, ref fields @ ..] => {

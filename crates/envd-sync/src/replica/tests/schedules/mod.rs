@@ -9,8 +9,8 @@ mod schedule;
 use std::sync::Arc;
 
 use crate::store::{MemorySync, SyncStore};
-use equipment::schedules::{count, run_schedules};
 use schedule::Schedule;
+use test_support::schedules::{count, run_schedules};
 
 /// Runs this many schedules. Each reopens its store again and again, as a restarted program does.
 fn run_all<S: SyncStore, O: Fn() -> S>(schedules: u64, opener: impl Fn(u64) -> O + Sync) {
@@ -24,8 +24,8 @@ fn run_all<S: SyncStore, O: Fn() -> S>(schedules: u64, opener: impl Fn(u64) -> O
 }
 
 /// Holds: every state that a list shows is told to every named consumer at least once, in order per record.
-/// Holds: after a clean walk the copy equals what was listed.
-/// Holds: failure point 23: insert, delete, edit, refused cursor during a walk.
+/// Holds: after a clean scan the copy equals what was listed.
+/// Holds: failure point 23: insert, delete, edit, refused cursor during a scan.
 /// Holds: failure point 24: clocks a day apart.
 /// Holds: failure point 24: other date compared, listing lag.
 #[test]

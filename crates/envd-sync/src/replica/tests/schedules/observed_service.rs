@@ -10,9 +10,9 @@ use crate::replica::tests::listing::{ListedRecord, ListedValues, Listing, refuse
 use crate::tests::replies::{json_reply, not_found};
 use envd_sdk::fake::InProcessReply;
 
-/// A full walk as the service sees it.
+/// A full scan as the service sees it.
 #[derive(Clone, Debug, Default)]
-struct FullWalk {
+struct FullScan {
     begun: u64,
     total: Value,
     seen: BTreeSet<String>,
@@ -30,25 +30,25 @@ pub(super) struct ObservedService {
     pub(super) fails: Option<(u64, Failure)>,
     pub(super) lists: u64,
     pub(super) requests: u64,
-    /// An event that may fail a walk has happened: a refused cursor, a failure, a list that shifted.
+    /// An event that may fail a scan has happened: a refused cursor, a failure, a list that shifted.
     pub(super) is_disturbed: bool,
     /// The states of each record since the sync began.
     pub(super) states: BTreeMap<String, Vec<Value>>,
     /// The states that lists and reads have shown since the sync began, and by which kind of request.
     pub(super) shown: BTreeMap<String, Vec<(Value, Shown)>>,
-    /// Records whose last change a clean walk may have missed.
+    /// Records whose last change a clean scan may have missed.
     pub(super) missable: BTreeSet<String>,
     /// All records that were ever in `missable`.
     pub(super) hidden: BTreeSet<String>,
-    /// A walk has begun and not ended.
-    pub(super) is_walking: bool,
+    /// A scan has begun and not ended.
+    pub(super) is_scanning: bool,
     /// A record was edited since the sync began.
     pub(super) has_edited: bool,
     events: u64,
     last_taken: BTreeMap<String, u64>,
     last_not_found: BTreeMap<String, u64>,
-    walk: FullWalk,
-    ended: Vec<FullWalk>,
+    scan: FullScan,
+    ended: Vec<FullScan>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,7 +116,7 @@ impl ObservedService {
         if matches!(kind, EditKind::Unhide | EditKind::OlderDate) || !is_listed {
             self.missable.insert(id);
         }
-        if self.is_walking {
+        if self.is_scanning {
             self.is_disturbed |= !self.list.by_position;
             let shrinks = matches!(
                 kind,
@@ -191,14 +191,14 @@ impl ObservedService {
         } else {
             Shown::SinceList
         };
-        self.is_walking = true;
+        self.is_scanning = true;
         if is_full && is_first {
             let begun = self.events;
             let total = page.total.clone();
-            self.walk = FullWalk {
+            self.scan = FullScan {
                 begun,
                 total,
-                ..FullWalk::default()
+                ..FullScan::default()
             };
         }
         for value in &page.values {
@@ -206,13 +206,13 @@ impl ObservedService {
             let shown = self.shown.entry(id.clone()).or_default();
             shown.push((value.clone(), how));
             if is_full {
-                self.walk.has_shifted |= !self.walk.seen.insert(id);
+                self.scan.has_shifted |= !self.scan.seen.insert(id);
             }
         }
         if is_full {
-            self.walk.has_shifted |= self.walk.total != page.total;
+            self.scan.has_shifted |= self.scan.total != page.total;
             if !page.has_next {
-                self.ended.push(self.walk.clone());
+                self.ended.push(self.scan.clone());
             }
         }
     }
@@ -225,17 +225,17 @@ impl ObservedService {
             not_found > last_taken,
             "{id} is gone, and was not looked for"
         );
-        let walks = self.ended.iter().filter(|walk| walk.begun > last_taken);
-        let walks: Vec<_> = walks.collect();
+        let scans = self.ended.iter().filter(|scan| scan.begun > last_taken);
+        let scans: Vec<_> = scans.collect();
         assert!(
-            walks.len() >= 2,
-            "{id} is gone after {} full walks",
-            walks.len()
+            scans.len() >= 2,
+            "{id} is gone after {} full scans",
+            scans.len()
         );
         if saw_all_pages {
-            let last = &walks[walks.len() - 2..];
-            let shifted = last.iter().any(|walk| walk.has_shifted);
-            assert!(!shifted, "{id} is gone after walks that shifted: {last:?}");
+            let last = &scans[scans.len() - 2..];
+            let shifted = last.iter().any(|scan| scan.has_shifted);
+            assert!(!shifted, "{id} is gone after scans that shifted: {last:?}");
         }
     }
 }

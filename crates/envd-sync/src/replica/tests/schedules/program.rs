@@ -65,7 +65,7 @@ pub(super) struct Program {
     writing: Arc<tokio::sync::Mutex<()>>,
     history: Arc<Mutex<History>>,
     service: Arc<Mutex<ObservedService>>,
-    /// Whether each page was used by the program that requested it, so that tests can check walks by the pages shown.
+    /// Whether each page was used by the program that requested it, so that tests can check scans by the pages shown.
     pub(super) saw_all_pages: bool,
     interruption: Interruption,
     calls: Arc<AtomicUsize>,

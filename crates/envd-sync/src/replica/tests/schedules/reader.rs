@@ -13,7 +13,7 @@ use crate::replica::{Change, ChangeKind, Changes, LocalRecord, Replica};
 pub(super) struct Reader {
     pub(super) name: &'static str,
     /// For each number of a change, the record and its content afterwards; `None`: gone.
-    told: BTreeMap<u64, (String, Option<Value>)>,
+    delivered: BTreeMap<u64, (String, Option<Value>)>,
     /// The content of each record according to the changes received.
     known: BTreeMap<String, Value>,
     /// The greatest change for which an acknowledgement was started, and the greatest for which one succeeded.
@@ -25,7 +25,7 @@ impl Reader {
     pub(super) fn new(name: &'static str) -> Self {
         Self {
             name,
-            told: BTreeMap::new(),
+            delivered: BTreeMap::new(),
             known: BTreeMap::new(),
             acknowledging: 0,
             acknowledged: 0,
@@ -77,7 +77,7 @@ impl Reader {
         );
         // If the program was killed, the acknowledgement may or may not have been written.
         let from = last.unwrap_or(self.acknowledging) + 1;
-        let left_out = self.told.range(from..sequence.max(from)).next();
+        let left_out = self.delivered.range(from..sequence.max(from)).next();
         assert_eq!(left_out, None, "{name}: before {sequence}");
         let content =
             |record: &LocalRecord| without_date(serde_json::from_str(record.json()).unwrap());
@@ -97,15 +97,15 @@ impl Reader {
                 (Some(content(last_seen)), None)
             }
         };
-        if let Some(told) = self.told.get(&sequence) {
+        if let Some(delivered) = self.delivered.get(&sequence) {
             assert_eq!(
-                *told,
+                *delivered,
                 (id, after),
                 "{name}: {sequence} is told again, and is another change"
             );
             return;
         }
-        let latest = self.told.keys().next_back().copied().unwrap_or(0);
+        let latest = self.delivered.keys().next_back().copied().unwrap_or(0);
         assert!(
             sequence > latest,
             "{name}: {sequence} is new and comes after {latest}"
@@ -119,7 +119,7 @@ impl Reader {
             Some(after) => self.known.insert(id.clone(), after.clone()),
             None => self.known.remove(&id),
         };
-        self.told.insert(sequence, (id, after));
+        self.delivered.insert(sequence, (id, after));
     }
 
     /// Compares the changes that the consumer received with those committed since it was created.
@@ -133,12 +133,12 @@ impl Reader {
         for (id, content) in &history.steps[*steps..] {
             expected.entry(id).or_default().push(content.as_ref());
         }
-        let mut told: BTreeMap<&str, Vec<Option<&Value>>> = BTreeMap::new();
-        for (id, content) in self.told.values() {
-            told.entry(id).or_default().push(content.as_ref());
+        let mut delivered: BTreeMap<&str, Vec<Option<&Value>>> = BTreeMap::new();
+        for (id, content) in self.delivered.values() {
+            delivered.entry(id).or_default().push(content.as_ref());
         }
         assert_eq!(
-            told, expected,
+            delivered, expected,
             "{name} was told other states than were committed"
         );
         assert_eq!(self.known, history.now, "{name} knows another copy");

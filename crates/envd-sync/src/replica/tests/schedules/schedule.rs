@@ -41,7 +41,7 @@ pub(super) struct Schedule<'a> {
     processes: usize,
     /// The offset of the programs' clock from that of the service, in seconds.
     clock: i64,
-    /// Whether a sync was interrupted, so that the next one continues its walk.
+    /// Whether a sync was interrupted, so that the next one continues its scan.
     is_unfinished: bool,
 }
 
@@ -166,7 +166,7 @@ impl<'a> Schedule<'a> {
         }
         self.schedule_trouble();
         let is_full = self.random.u8(..4) == 0;
-        self.service().is_walking = self.is_unfinished;
+        self.service().is_scanning = self.is_unfinished;
         let ended = Box::pin(process.run(sync(&replica, is_full))).await;
         let was_unfinished = std::mem::replace(&mut self.is_unfinished, true);
         let is_alone = !matches!(interruption, Interruption::OtherBeforeCommit(_));
@@ -178,7 +178,7 @@ impl<'a> Schedule<'a> {
             }
             Some(Ok(report)) => {
                 self.is_unfinished = false;
-                self.service().is_walking = false;
+                self.service().is_scanning = false;
                 let is_full = report.mode == SyncMode::Full;
                 assert!(is_full || self.is_incremental, "{report}");
                 self.check_refuted(&report);
@@ -215,7 +215,7 @@ impl<'a> Schedule<'a> {
             }
         }
         if self.random.u8(..4) == 0 {
-            // The first edit may be behind the walk; the second is ahead of it, a day later.
+            // The first edit may be behind the scan; the second is ahead of it, a day later.
             for (number, pause) in [(2, 1_000), (3, 90_000_000)] {
                 let edit = Edit::random(&mut self.random);
                 scheduled.push((number, edit.but(EditKind::Change, pause)));
@@ -267,11 +267,11 @@ impl<'a> Schedule<'a> {
     fn check_shown(&self, report: &SyncReport, copy: &BTreeMap<String, Value>) {
         let service = self.service();
         for (id, shown) in &service.shown {
-            let is_walked = |how: Shown| match report.mode {
+            let is_scanned = |how: Shown| match report.mode {
                 SyncMode::Full => how == Shown::FullList,
                 _ => how != Shown::Read,
             };
-            let Some(last) = shown.iter().rposition(|(_, how)| is_walked(*how)) else {
+            let Some(last) = shown.iter().rposition(|(_, how)| is_scanned(*how)) else {
                 continue;
             };
             let since: Vec<&Value> = shown[last..].iter().map(|(value, _)| value).collect();
@@ -283,7 +283,7 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    /// After a clean walk, the copy must not hold a state from before the sync, except for changes that no walk can notice.
+    /// After a clean scan, the copy must not hold a state from before the sync, except for changes that no scan can notice.
     fn check_current(
         &self,
         report: &SyncReport,
@@ -293,7 +293,7 @@ impl<'a> Schedule<'a> {
         let mut service = self.service();
         let is_full = report.mode == SyncMode::Full;
         let compares_changes = is_full || service.list.compared == Compared::Updated;
-        // A continued walk leaves the changes behind it to the next walk.
+        // A continued scan leaves the changes behind it to the next scan.
         let goes_on = is_full && (was_unfinished || report.resumed);
         if !report.clean || goes_on || !compares_changes || service.list.lag > 0 {
             return;
@@ -331,7 +331,7 @@ impl<'a> Schedule<'a> {
             interruption = Interruption::OtherFrom(self.random.usize(1..8));
         }
         let (process, replica) = self.start(interruption);
-        self.service().is_walking = self.is_unfinished;
+        self.service().is_scanning = self.is_unfinished;
         for _ in 0..others {
             self.let_another_sync(&process);
         }
@@ -358,13 +358,13 @@ impl<'a> Schedule<'a> {
         }
         let mut clean = 0;
         for number in 0..6 {
-            // The continued walk has small pages, and so does the next one.
+            // The continued scan has small pages, and so does the next one.
             self.page_size = if number < 2 { self.page_size } else { 100 };
             let (_, replica) = self.start(Interruption::None);
             let report = replica.sync_full().await.unwrap();
             clean += usize::from(report.clean);
         }
-        assert!(clean >= 5, "only {clean} of 6 walks were clean");
+        assert!(clean >= 5, "only {clean} of 6 scans were clean");
         let copy = self.copy().await;
         let service = self.service();
         for (id, record) in &service.list.records {
@@ -418,13 +418,13 @@ impl<'a> Schedule<'a> {
                 replica.sync().await.unwrap();
             }
             let (_, replica) = self.start(Interruption::None);
-            if replica.sync_full().await.unwrap().next_full_walk.is_none() {
+            if replica.sync_full().await.unwrap().next_full_scan.is_none() {
                 let report = replica.sync().await.unwrap();
                 assert!(report.why.contains("does not hold"), "{report}");
                 return;
             }
         }
-        panic!("the profile does not hold, and no full walk has found it out");
+        panic!("the profile does not hold, and no full scan has found it out");
     }
 
     /// With a profile that says that `fromDate` compares the last change, syncs are cheap from here.
@@ -434,7 +434,7 @@ impl<'a> Schedule<'a> {
             let (_, replica) = self.start(Interruption::None);
             let before = self.store.history().commits;
             let report = replica.sync().await.unwrap();
-            // This page may move the watermark of the last full walk once.
+            // This page may move the watermark of the last full scan once.
             if report.mode == SyncMode::Incremental && number > 2 {
                 assert_eq!(self.store.history().commits, before, "{report}");
                 assert!(self.service().requests <= 2, "{report}");

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use equipment::TestFolder;
+use test_support::TestFolder;
 
 use crate::store::rows::{Batch, Document, Query, RecordRow};
 use crate::store::{SqliteSync, SyncStore};

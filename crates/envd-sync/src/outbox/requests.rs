@@ -1,0 +1,657 @@
+//! Calls that store what the user wants, before they return.
+
+use std::fmt;
+use std::future::{Future, IntoFuture};
+use std::pin::Pin;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::apply::{Intent, RowEvent, Unfit};
+use super::compare::ServiceRecord;
+use super::decide::{ObservedRecord, claim};
+use super::decision::Decision;
+use super::declaration::{Declaration, DeclarationId};
+use super::observe::Reader;
+use super::outbox::Outbox;
+use super::reading::{record_of, updated_key};
+use super::row::{CallerKey, Limit, Row, Text};
+use super::store::{Holder, Transaction, key_name, seconds};
+use crate::error::{Error, Result};
+use crate::given_instant;
+use crate::replica::{Depth, LocalRecord};
+use envd_sdk::model::{
+    Consignment, ConsignmentId, ConsignmentInput, ConsignmentNumber, ConsignmentStatus,
+    ConsignmentText, WithExtra,
+};
+
+impl Outbox {
+    /// Writes a new declaration, to be saved as a draft. It is in the store when the awaited call returns. It is not validated.
+    ///
+    /// If the application may repeat the call, give it a [key](NewDeclaration::key).
+    ///
+    /// To edit a record of the service, use [`update`](Self::update).
+    ///
+    /// ```
+    /// # test_support::example(async {
+    /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    /// # use envd_sync::{Outbox, Replica};
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
+    /// let origin = PartyInput::new("QAZZ7777");
+    /// let destination = PartyInput::new("QDZZ3333");
+    /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
+    /// let written = outbox.save(input).await?;
+    /// assert_eq!(outbox.declarations().await?[0].id, written.id);
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`](crate::Error::Usage) when the input cannot be written as JSON, names a record, or has a status other than
+    /// `DRAFT`, and when its [key](NewDeclaration::key) is invalid or belongs to a declaration that was discarded or pruned;
+    /// [`Error::Store`](crate::Error::Store) when the store fails.
+    pub fn save(&self, input: impl Into<WithExtra<ConsignmentInput>>) -> NewDeclaration<'_> {
+        NewDeclaration::new(self, &input.into(), false)
+    }
+
+    /// Writes a new declaration, to be submitted. The outbox always creates a draft first, and submits it by its id. So the worst
+    /// effect of a lost reply is a surplus draft.
+    ///
+    /// The submit is a save by id with the status `SUBMITTED` (assumed: see [`ops`](envd_sdk::ops)).
+    ///
+    /// ```
+    /// # test_support::example(async {
+    /// use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, FormType, PartyInput};
+    /// # use envd_sync::{Outbox, Replica};
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
+    /// let origin = PartyInput::new("QAZZ7777");
+    /// let destination = PartyInput::new("QDZZ3333");
+    /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination)
+    ///     .movement("2099-01-15", "05:15");
+    /// let written = outbox.submit(input).await?;
+    /// outbox.send().await?;
+    /// let sent = outbox.declaration(written.id).await?.ok_or("it is gone")?;
+    /// let id = sent.consignment.ok_or("not sent")?;
+    /// assert_eq!(account.consignment(id).await?.value.status, Some(ConsignmentStatus::Submitted));
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`save`](Self::save); the status may be `SUBMITTED`.
+    pub fn submit(&self, input: impl Into<WithExtra<ConsignmentInput>>) -> NewDeclaration<'_> {
+        NewDeclaration::new(self, &input.into(), true)
+    }
+
+    /// Replaces the text of a declaration, and keeps a wish to submit. A request under way is not affected; the new text is sent after
+    /// it. The edit also answers a question about the earlier text. If this handle has a [`not_after`](Self::not_after), it replaces
+    /// the earlier limit.
+    ///
+    /// ```
+    /// # test_support::example(async {
+    /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    /// # use envd_sync::{Outbox, Replica};
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
+    /// # let input = || ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let written = outbox.save(input()).await?;
+    /// outbox.edit(written.id, input().movement("2099-01-15", "05:15")).await?;
+    /// outbox.send().await?;
+    /// // A later edit changes the draft on the service.
+    /// outbox.edit(written.id, input().movement("2099-01-16", "05:15")).await?;
+    /// assert_eq!(outbox.send().await?.confirmed, 1);
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`save`](Self::save), and [`Error::Usage`](crate::Error::Usage) when the declaration does not exist or was discarded, the
+    /// input names another record, or two texts are already waiting and one of them is signed.
+    pub async fn edit(
+        &self,
+        id: DeclarationId,
+        input: impl Into<WithExtra<ConsignmentInput>>,
+    ) -> Result<Declaration> {
+        let input = input.into();
+        let intent = Intent::Save(text(&input, false)?);
+        let named = input.input().id.value();
+        self.request(About::Declaration(id, named), intent).await
+    }
+
+    /// Like [`edit`](Self::edit), and submits the declaration.
+    ///
+    /// # Errors
+    ///
+    /// As [`edit`](Self::edit).
+    pub async fn edit_and_submit(
+        &self,
+        id: DeclarationId,
+        input: impl Into<WithExtra<ConsignmentInput>>,
+    ) -> Result<Declaration> {
+        let input = input.into();
+        let intent = Intent::Submit(Some(text(&input, true)?));
+        let named = input.input().id.value();
+        self.request(About::Declaration(id, named), intent).await
+    }
+
+    /// Submits a declaration that was saved as a draft.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`](crate::Error::Usage) when the declaration does not exist, was discarded, or is to be deleted;
+    /// [`Error::Store`](crate::Error::Store) when the store fails.
+    pub async fn submit_saved(&self, id: DeclarationId) -> Result<Declaration> {
+        self.request(About::Declaration(id, None), Intent::Submit(None))
+            .await
+    }
+
+    /// Takes back a wish to submit. If the record may already be submitted, the user is asked before it becomes a draft again.
+    ///
+    /// ```
+    /// # test_support::example(async {
+    /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    /// use envd_sync::outbox::Wanted;
+    /// # use envd_sync::{Outbox, Replica};
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
+    /// # let input = || ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let written = outbox.submit(input()).await?;
+    /// assert_eq!(outbox.withdraw(written.id).await?.wanted, Wanted::Save);
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`submit_saved`](Self::submit_saved).
+    pub async fn withdraw(&self, id: DeclarationId) -> Result<Declaration> {
+        self.request(About::Declaration(id, None), Intent::Withdraw)
+            .await
+    }
+
+    /// Deletes a declaration: if it was never sent, nothing is sent; otherwise its record is deleted on the service. If another user
+    /// has changed the record since, or it is not a draft, the user is asked.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`](crate::Error::Usage) when the declaration does not exist or was discarded;
+    /// [`Error::Store`](crate::Error::Store) when the store fails.
+    pub async fn delete(&self, id: DeclarationId) -> Result<Declaration> {
+        self.request(About::Declaration(id, None), Intent::Delete)
+            .await
+    }
+
+    /// Changes a record of the service. `base` is the record that the user edited: if the record differs from it when the change is
+    /// due, nothing is sent, and the user is asked.
+    ///
+    /// A record belongs to one declaration. If a change of this record is already waiting, the two are merged field by field. A signed
+    /// text is not merged: the earlier text is sent before the later one.
+    ///
+    /// ```
+    /// # test_support::example(async {
+    /// use envd_sdk::model::ConsignmentInput;
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
+    /// # use envd_sdk::model::{FormType, PartyInput};
+    /// # use envd_sync::{Outbox, Replica};
+    /// # let input = || ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// # let id = account.save_consignment(input()).await?.id()?;
+    /// let base = account.consignment(id).await?.value;
+    /// let input = ConsignmentInput::from(&base).movement("2099-01-15", "05:15");
+    /// outbox.update(&base, input).await?;
+    /// assert_eq!(outbox.send().await?.confirmed, 1);
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`edit`](Self::edit), and [`Error::Usage`](crate::Error::Usage) when `base` has no id, or another id than the input.
+    pub async fn update(
+        &self,
+        base: &Consignment,
+        input: impl Into<WithExtra<ConsignmentInput>>,
+    ) -> Result<Declaration> {
+        let input = input.into();
+        let record = named_record(base, input.input())?;
+        let intent = Intent::Save(text(&input, false)?);
+        let about = About::Record(&record, base.number.as_ref());
+        self.request(about, intent).await
+    }
+
+    /// Like [`update`](Self::update), and submits the record with the same request.
+    ///
+    /// ```
+    /// # test_support::example(async {
+    /// # use envd_sdk::model::ConsignmentInput;
+    /// # use envd_sync::{Outbox, Replica};
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
+    /// // A draft of the account.
+    /// let base = account.consignment("00000000-0000-4000-8000-000000000101").await?.value;
+    /// outbox.submit_record(&base, ConsignmentInput::from(&base)).await?;
+    /// assert_eq!(outbox.declarations().await?.len(), 1);
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`update`](Self::update).
+    pub async fn submit_record(
+        &self,
+        base: &Consignment,
+        input: impl Into<WithExtra<ConsignmentInput>>,
+    ) -> Result<Declaration> {
+        let input = input.into();
+        let record = named_record(base, input.input())?;
+        let intent = Intent::Submit(Some(text(&input, true)?));
+        let about = About::Record(&record, base.number.as_ref());
+        self.request(about, intent).await
+    }
+
+    /// Deletes a record of the service, by its id. If the record is already gone, the declaration is confirmed. If the record is not a
+    /// draft when the delete is due, or no longer what the local copy shows now, the user is asked.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`](crate::Error::Usage) when the id is not valid; [`Error::Store`](crate::Error::Store) when the store fails.
+    pub async fn delete_record(&self, id: impl Into<ConsignmentId>) -> Result<Declaration> {
+        let id = id.into();
+        named(&id)?;
+        let copy = self.replica().consignment(id.clone()).await?;
+        let full = copy.as_ref().filter(|copy| copy.depth() == Depth::Full);
+        let record = full.and_then(|copy| record_of(&copy.consignment().ok()?));
+        let seen_at = copy.as_ref().and_then(LocalRecord::updated_at);
+        let record = record.unwrap_or_else(|| ServiceRecord {
+            id: id.as_str().to_owned(),
+            updated_at: seen_at.as_ref().map(updated_key).unwrap_or_default(),
+            created_by: None,
+            fields: Value::Null,
+        });
+        let number = copy.and_then(|copy| copy.number());
+        let about = About::Record(&record, number.as_ref());
+        self.request(about, Intent::Delete).await
+    }
+
+    /// Answers the question of a declaration. [`Declaration::decisions`] lists the possible answers.
+    ///
+    /// An example of each decision:
+    ///
+    /// ```
+    /// # test_support::example(async {
+    /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    /// use envd_sync::outbox::{Decision, DeclarationState, Reason};
+    /// # use envd_sync::{Outbox, Replica};
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
+    /// # let website = account.clone();
+    /// # let input = || ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// // The record was changed on the website after it was edited here.
+    /// # let id = account.save_consignment(input()).await?.id()?;
+    /// let base = account.consignment(id.clone()).await?.value;
+    /// let moved = |day| ConsignmentInput::from(&base).movement(day, "05:15").id(id.clone());
+    /// let mine = outbox.update(&base, moved("2099-01-15")).await?;
+    /// let (_, problems) = website.save_consignment(moved("2099-01-20")).await?.into_parts();
+    /// println!("saved with {} problems", problems.len());
+    /// outbox.send().await?;
+    /// let asked = outbox.declaration(mine.id).await?.ok_or("it is gone")?;
+    /// assert_eq!(asked.reason, Some(Reason::Conflict));
+    /// outbox.decide(mine.id, Decision::KeepMine).await?;
+    /// assert_eq!(outbox.send().await?.confirmed, 1);
+    ///
+    /// // It is changed again, and the user keeps the other version.
+    /// let (_, problems) = website.save_consignment(moved("2099-01-21")).await?.into_parts();
+    /// println!("saved with {} problems", problems.len());
+    /// outbox.edit(mine.id, moved("2099-01-16")).await?;
+    /// outbox.send().await?;
+    /// let declaration = outbox.decide(mine.id, Decision::TakeTheirs).await?;
+    /// assert_eq!(declaration.state, DeclarationState::Discarded);
+    ///
+    /// // A refused declaration is corrected and sent again.
+    /// # fake.on_operation("CreateOrSaveConsignment").refuse("002", "a movement date is required");
+    /// let refused = outbox.save(input().movement("2099-04-01", "05:15")).await?;
+    /// outbox.send().await?;
+    /// # fake.on_operation("CreateOrSaveConsignment").refuse("003", "the service is being moved");
+    /// outbox.edit(refused.id, input().movement("2099-04-02", "05:15")).await?;
+    /// outbox.send().await?;
+    ///
+    /// // It is refused for a reason that has since passed.
+    /// outbox.decide(refused.id, Decision::Resend).await?;
+    /// assert_eq!(outbox.send().await?.confirmed, 1);
+    ///
+    /// // A declaration that is not needed any more.
+    /// let unwanted = outbox.save(input().movement("2099-03-01", "05:15")).await?;
+    /// outbox.decide(unwanted.id, Decision::Discard).await?;
+    ///
+    /// // Another user created the same declaration on the website. The user decides whether it is this one.
+    /// # let twin = || input().movement("2099-02-01", "05:15");
+    /// let twin_of = outbox.save(twin()).await?;
+    /// let (_, problems) = website.save_consignment(twin()).await?.into_parts();
+    /// println!("saved with {} problems", problems.len());
+    /// outbox.send().await?;
+    /// let mut asked = outbox.declaration(twin_of.id).await?.ok_or("it is gone")?;
+    /// assert_eq!(asked.reason, Some(Reason::Candidates));
+    /// outbox.decide(twin_of.id, Decision::Adopt(asked.candidates.remove(0))).await?;
+    /// assert_eq!(outbox.send().await?.confirmed, 1);
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`](crate::Error::Usage) when the declaration does not exist, the decision is not possible, or the id of the
+    /// record to adopt is not valid; [`Error::Store`](crate::Error::Store) when the store fails.
+    pub async fn decide(&self, id: DeclarationId, decision: Decision) -> Result<Declaration> {
+        if let Decision::Adopt(id) = &decision {
+            named(id)?;
+        }
+        let event = RowEvent::Decided(decision);
+        self.write(About::Declaration(id, None), &event).await
+    }
+
+    async fn request(&self, about: About<'_>, intent: Intent) -> Result<Declaration> {
+        let base = match about {
+            About::Record(record, _) => Some(record.clone()),
+            _ => None,
+        };
+        let limit = self.not_after.as_ref().map(|given| {
+            let at = seconds(given_instant(given, "not_after")?);
+            let given = given.as_str().to_owned();
+            Ok::<_, Error>(Limit { at, given })
+        });
+        let event = RowEvent::Requested {
+            intent,
+            base,
+            not_after: limit.transpose()?,
+        };
+        self.write(about, &event).await
+    }
+
+    /// Appends an event of the user to a row, from the history too. Repeats until the state that it was applied to is the stored one.
+    async fn write(&self, about: About<'_>, event: &RowEvent) -> Result<Declaration> {
+        let store = self.store();
+        loop {
+            store.learn().await?;
+            let mut draft = self.draft();
+            // The row stores the replica's state at this time.
+            draft.expects_replica = true;
+            let row = match about {
+                About::New(None) => Arc::new(draft.new_row(None)),
+                About::New(Some(key)) => {
+                    if let Some(id) = store.with_key(&key.name).await? {
+                        let row = store.any_row(id).await?;
+                        let row = row.ok_or_else(|| pruned(id, &key.name))?;
+                        let known = row.key.as_ref();
+                        if known.is_some_and(|known| known.is_repeated_by(key)) {
+                            return Ok(self.show(&row));
+                        }
+                        row
+                    } else {
+                        let row = draft.new_row(None);
+                        let name = key_name(&key.name)?;
+                        draft.documents.push((name, Some(row.id.to_string())));
+                        Arc::new(row)
+                    }
+                }
+                About::Declaration(id, named) => {
+                    let row = store.any_row(id.0).await?;
+                    let row =
+                        row.ok_or_else(|| Error::usage(format!("there is no declaration {id}")))?;
+                    if named.is_some_and(|named| row.record.as_deref() != Some(named.as_str())) {
+                        return Err(Error::usage(format!(
+                            "the input names another record than declaration {id} is about"
+                        )));
+                    }
+                    row
+                }
+                About::Record(record, number) => {
+                    let known = self.row_of(&mut draft, record).await?;
+                    known.unwrap_or_else(|| {
+                        let mut row = draft.new_row(Some(record.id.clone()));
+                        row.shown.number = number.map(|number| number.as_str().to_owned());
+                        Arc::new(row)
+                    })
+                }
+            };
+            let id = row.id;
+            let written = draft.append(&row, event);
+            let written = written.map_err(|unfit| refused(id, unfit, event))?;
+            if let About::New(Some(key)) = about {
+                written.key = Some(key.clone());
+            }
+            if !store.commit(draft).await? {
+                continue;
+            }
+            self.shared.written.notify_one();
+            let row = store.any_row(id).await?;
+            let shown = row.map(|row| self.show(&row));
+            return shown
+                .ok_or_else(|| Error::usage(format!("declaration {id} was removed meanwhile")));
+        }
+    }
+
+    /// Finds the row of a record. If a creation in doubt may have created the record, that row takes it over, or its question gets
+    /// another candidate.
+    async fn row_of(
+        &self,
+        draft: &mut Transaction<'_>,
+        record: &ServiceRecord,
+    ) -> Result<Option<Arc<Row>>> {
+        let store = self.store();
+        if let Some(Holder::Row(row)) = store.holder(&record.id, 0).await?
+            && row.is_about(&record.id)
+        {
+            return Ok(Some(row));
+        }
+        let open = store.expecting(0);
+        if open.is_empty() {
+            return Ok(None);
+        }
+        let seen = ObservedRecord {
+            record: record.clone(),
+            sequence: Reader::new(self).first_listed(&record.id).await?,
+            owner: store.owner(&record.id, 0, true).await?,
+        };
+        let claimed = open.iter().find_map(|row| {
+            let event = self.with_circumstances(row.id, |when| claim(row, &seen, when))?;
+            Some((row, event))
+        });
+        let Some((row, event)) = claimed else {
+            return Ok(None);
+        };
+        let row = draft.append(row, &event);
+        let row = row.map_err(|_| Error::usage("the record may belong to another declaration"))?;
+        let is_its_own = matches!(event, RowEvent::Applied { .. });
+        Ok(is_its_own.then(|| Arc::new(row.clone())))
+    }
+}
+
+/// A new declaration, from [`Outbox::save`] and [`Outbox::submit`]. It is written when awaited.
+///
+/// See [`key`](Self::key) for an example.
+#[must_use = "nothing is written until it is awaited"]
+pub struct NewDeclaration<'a> {
+    outbox: &'a Outbox,
+    text: Result<Text>,
+    is_submitted: bool,
+    key: Option<String>,
+}
+
+impl<'a> NewDeclaration<'a> {
+    fn new(outbox: &'a Outbox, input: &WithExtra<ConsignmentInput>, is_submitted: bool) -> Self {
+        Self {
+            outbox,
+            text: new_text(input, is_submitted),
+            is_submitted,
+            key: None,
+        }
+    }
+
+    /// Sets the application's own key for the declaration, such as a hidden field of a form or the number of a load: 1 to 100 bytes
+    /// without control characters, unique in the account. If the call is repeated with its key, after a crash or a second click, it
+    /// returns the existing declaration instead of creating another.
+    ///
+    /// If the repeated call has the same text as the last call with this key, nothing is written, whatever has happened to the
+    /// declaration since. If the text differs, the call is an [edit](Outbox::edit), and a wish to submit stays. The declaration keeps
+    /// its key forever.
+    ///
+    /// ```
+    /// # test_support::example(async {
+    /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    /// # use envd_sync::{Outbox, Replica};
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
+    /// # let input = || ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let first = outbox.submit(input()).key("form-7f3a").await?;
+    /// // The user clicks twice.
+    /// let second = outbox.submit(input()).key("form-7f3a").await?;
+    /// assert_eq!(first.id, second.id);
+    /// assert_eq!(second.key.as_deref(), Some("form-7f3a"));
+    /// assert_eq!(outbox.declarations().await?.len(), 1);
+    /// # Ok(()) });
+    /// ```
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        self.key = Some(key.into());
+        self
+    }
+
+    async fn write(self) -> Result<Declaration> {
+        let text = self.text?;
+        let key = self.key.map(|name| CallerKey {
+            name,
+            text: text.clone(),
+            is_submitted: self.is_submitted,
+        });
+        let intent = if self.is_submitted {
+            Intent::Submit(Some(text))
+        } else {
+            Intent::Save(text)
+        };
+        self.outbox.request(About::New(key.as_ref()), intent).await
+    }
+}
+
+impl<'a> IntoFuture for NewDeclaration<'a> {
+    type Output = Result<Declaration>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send + 'a>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.write())
+    }
+}
+
+impl fmt::Debug for NewDeclaration<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NewDeclaration")
+            .field("is_submitted", &self.is_submitted)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The subject of a user's event.
+#[derive(Clone, Copy)]
+enum About<'a> {
+    /// A new declaration, with the application's key if any. Another declaration may already have the key.
+    New(Option<&'a CallerKey>),
+    /// An existing declaration, and the record that the input names.
+    Declaration(DeclarationId, Option<&'a ConsignmentId>),
+    /// A record as the user saw it, and its number.
+    Record(&'a ServiceRecord, Option<&'a ConsignmentNumber>),
+}
+
+fn pruned(id: u64, key: &str) -> Error {
+    Error::usage(format!(
+        "declaration {id}, which has the key {key:?}, was pruned: use another key for a new declaration"
+    ))
+}
+
+fn refused(id: u64, unfit: Unfit, event: &RowEvent) -> Error {
+    Error::usage(match unfit {
+        Unfit::Discarded => format!("declaration {id} was given up"),
+        Unfit::ThirdText => format!(
+            "declaration {id} has two texts that wait already, one of them signed: send them first"
+        ),
+        Unfit::NoText => format!("declaration {id} is to be deleted: edit it instead"),
+        Unfit::Signed => format!(
+            "declaration {id} was signed by another user: edit it, so that you sign it, or discard it"
+        ),
+        Unfit::State | Unfit::Decision => {
+            format!(
+                "declaration {id}: \"{}\" is not possible in its present state",
+                event.why()
+            )
+        }
+    })
+}
+
+/// Fails for an invalid id, which a read would never find.
+fn named(id: &ConsignmentId) -> Result<()> {
+    let id = id.as_str();
+    let is_odd = |letter: char| letter.is_control() || letter.is_whitespace();
+    if (1..=200).contains(&id.len()) && !id.contains(is_odd) {
+        return Ok(());
+    }
+    let what = "the id of a record needs 1 to 200 bytes without blanks and control characters";
+    Err(Error::usage(what))
+}
+
+fn named_record(base: &Consignment, input: &ConsignmentInput) -> Result<ServiceRecord> {
+    let record = record_of(base);
+    let record =
+        record.ok_or_else(|| Error::usage("the record has no id, so it cannot be updated"))?;
+    named(&record.id.as_str().into())?;
+    if input
+        .id
+        .value()
+        .is_some_and(|named| named.as_str() != record.id)
+    {
+        return Err(Error::usage(
+            "the input names another record than the one that was edited",
+        ));
+    }
+    Ok(record)
+}
+
+fn new_text(input: &WithExtra<ConsignmentInput>, is_submitted: bool) -> Result<Text> {
+    let id = input.input().id.value();
+    let number = input.input().number.value();
+    if id.is_some() || number.is_some() {
+        return Err(Error::usage(
+            "the input names a record: update that, with the record as it was edited, or leave id and number out for a new one",
+        ));
+    }
+    text(input, is_submitted)
+}
+
+/// The text of an input, unchanged, so that the text sent equals the signed text byte for byte. Only the id, number and status are set
+/// when it is sent.
+fn text(input: &WithExtra<ConsignmentInput>, is_submitted: bool) -> Result<Text> {
+    match input.input().status.value() {
+        None | Some(ConsignmentStatus::Draft) => {}
+        Some(ConsignmentStatus::Submitted) if is_submitted => {}
+        Some(status) => {
+            return Err(Error::usage(format!(
+                "the input has the status {status}: leave it out, then save, submit or delete"
+            )));
+        }
+    }
+    let text = serde_json::to_string(input)
+        .map_err(|error| Error::usage(format!("the input cannot be written: {error}")))?;
+    let text = ConsignmentText::parse(&text).map_err(|error| Error::usage(error.to_string()))?;
+    let text = text.without("id").without("number").without("status");
+    Ok(Text(text.as_str().into()))
+}
