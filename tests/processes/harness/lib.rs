@@ -5,9 +5,11 @@
 //! * [`Process`]: a process that runs alongside the test; it may be the test binary again, with one test as the program ([`child!`]).
 //! * [`Proxy`]: a TCP proxy that stops at an HTTP request or a Postgres statement.
 //! * [`Folder`]: the files of one test.
+//! * [`FormSite`]: the application `web_form`, and its pages over HTTP.
 //! * [`stories`]: tables of program calls and their expected output.
 
 mod folder;
+mod form_site;
 pub mod http;
 mod process;
 mod program;
@@ -18,6 +20,7 @@ pub mod stories;
 mod terminal;
 
 pub use folder::Folder;
+pub use form_site::{FormDraft, FormPage, FormSite};
 #[cfg(unix)]
 pub use process::signal;
 pub use process::{Process, again, reply, task, until, within};

@@ -5,7 +5,6 @@ use axum::routing::{MethodRouter, get};
 
 pub(crate) const CSS: &str = "text/css; charset=utf-8";
 pub(crate) const SCRIPT: &str = "text/javascript; charset=utf-8";
-pub(crate) const SVG: &str = "image/svg+xml";
 
 /// A file in the program. Browsers fetch it again after a minute, because the next build may have a new version.
 pub(crate) fn file<S>(media_type: &'static str, text: &'static str) -> MethodRouter<S>

@@ -7,15 +7,12 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use envd_sdk::fake::Fake;
 use headless_chrome::protocol::cdp::types::Event;
-use headless_chrome::protocol::cdp::{Emulation, Input, Page, Runtime};
+use headless_chrome::protocol::cdp::{Emulation, Input, Network, Page, Runtime};
 use headless_chrome::types::PrintToPdfOptions;
 use headless_chrome::{Browser, LaunchOptions, Tab};
-use processes::{Folder, Mode, Program, Proxy, Running, http};
+use processes::FormSite;
 use serde_json::{Value, from_value, json};
-use tokio::runtime::{Builder, Runtime as Tokio};
-use url::Url;
 
 /// The setting that names the browser.
 const BROWSER: &str = "ENVD_SDK_TEST_CHROMIUM";
@@ -34,110 +31,11 @@ const CHECK: &str = "async () => {
 /// The longest wait for the next page.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// The application on a fake, through a proxy. The fake and the proxy run in threads of this test.
-pub(crate) struct Site {
-    runtime: Tokio,
-    pub(crate) fake: Fake,
-    proxy: Proxy,
-    folder: Folder,
-    running: Running,
-}
-
-impl Site {
-    pub(crate) fn start() -> Self {
-        let mut runtime = Builder::new_multi_thread();
-        let runtime = runtime.worker_threads(1).enable_all().build().unwrap();
-        let fake = runtime.block_on(Fake::start());
-        let proxy = runtime.block_on(Proxy::of(&fake));
-        let folder = Folder::new();
-        let running = run(&fake, &proxy, &folder, 0);
-        Self {
-            runtime,
-            fake,
-            proxy,
-            folder,
-            running,
-        }
-    }
-
-    /// Kills the application, and starts it again at the same address.
-    pub(crate) fn restart(&mut self) {
-        let port = self.kill();
-        self.start_again(port);
-    }
-
-    /// Kills the application, and returns its port.
-    pub(crate) fn kill(&mut self) -> u16 {
-        self.running.process.kill();
-        self.running.url("url").port().unwrap()
-    }
-
-    pub(crate) fn start_again(&mut self, port: u16) {
-        self.running = run(&self.fake, &self.proxy, &self.folder, port);
-    }
-
-    /// Sets the line between the application and the service.
-    pub(crate) fn set_line(&self, mode: Mode) {
-        self.proxy.set(mode);
-        if mode == Mode::Cut {
-            self.runtime.block_on(self.proxy.settle());
-        }
-    }
-
-    /// Holds back the reply to a coming request, counted from 1, and all later replies.
-    pub(crate) fn hold_reply(&self, number: usize) {
-        self.proxy.hold_reply(self.proxy.statements() + number);
-    }
-
-    /// Waits until the service has sent the reply that is held back.
-    pub(crate) fn until_held(&self) {
-        self.runtime.block_on(self.proxy.stopped());
-    }
-
-    pub(crate) fn url(&self) -> &str {
-        self.running.text("url")
-    }
-
-    /// Fills in a page as a browser without scripts does.
-    pub(crate) fn fill_in(&self, path: &str, fields: &str) {
-        let url = Url::parse(&format!("{}{path}", self.url())).unwrap();
-        let page = http::get(&url);
-        let hidden = |name: &str| {
-            let (_, rest) = page
-                .split_once(&format!("name=\"{name}\" value=\""))
-                .unwrap();
-            rest.split_once('"').unwrap().0
-        };
-        let body = format!(
-            "token={}&version={}&{fields}",
-            hidden("token"),
-            hidden("version")
-        );
-        let origin = format!("origin: {}", url.origin().ascii_serialization());
-        let reply = http::send("POST", &url, &[&origin], &body);
-        assert!(reply.starts_with("HTTP/1.1 303"), "{reply}");
-    }
-
-    /// How many records of the service are submitted for the day that the tests use.
-    pub(crate) fn submitted(&self) -> usize {
-        let _running = self.runtime.enter();
-        let records: Vec<Value> = self.fake.consignments(self.fake.account_id());
-        let is_new = |record: &&Value| {
-            let day = record["movementDate"].as_str().unwrap_or_default();
-            day.starts_with("2099-01-15") && record["status"] == "SUBMITTED"
-        };
-        records.iter().filter(is_new).count()
-    }
-}
-
-fn run(fake: &Fake, proxy: &Proxy, folder: &Folder, port: u16) -> Running {
-    // Cargo builds the program into the parent of the folder of the tests.
+/// The application, next to the folder of the tests.
+pub(crate) async fn site() -> FormSite {
     let tests = env::current_exe().unwrap();
     let program = tests.ancestors().nth(2).unwrap().join("web_form");
-    let program = Program::new(program.to_str().unwrap()).at(fake);
-    let program = program.env("ENVD_GRAPHQL_URL", proxy.through(fake.graphql_url()));
-    let program = program.arg("--port").arg(port.to_string());
-    Running::start(program.arg("--store").arg(folder.path("form.db")))
+    FormSite::start(program.to_str().unwrap()).await
 }
 
 pub(crate) struct Screen {
@@ -151,7 +49,7 @@ pub(crate) struct Screen {
 
 impl Screen {
     /// A browser of its own, with the list of declarations.
-    pub(crate) fn open(site: &Site) -> Self {
+    pub(crate) fn open(site: &FormSite) -> Self {
         let path = env::var_os(BROWSER).map(PathBuf::from);
         let path = path.unwrap_or_else(|| panic!("set {BROWSER} to the path of Chromium"));
         let options = LaunchOptions {
@@ -188,7 +86,7 @@ impl Screen {
             _browser: browser,
             console,
             loads,
-            base: site.url().to_owned(),
+            base: site.url().into(),
         };
         screen.resize(1280);
         screen.colours("light");
@@ -235,10 +133,10 @@ impl Screen {
     }
 
     fn mouse(&self, kind: &str, (x, y): (f64, f64), count: u32) {
-        let event = json!({
+        let event: Input::DispatchMouseEvent = from_value(json!({
             "type": kind, "x": x, "y": y, "clickCount": count, "button": "left", "buttons": 1,
-        });
-        let event: Input::DispatchMouseEvent = from_value(event).unwrap();
+        }))
+        .unwrap();
         self.tab.call_method(event).unwrap();
     }
 
@@ -267,6 +165,13 @@ impl Screen {
     /// Saves a page by its main button.
     pub(crate) fn save(&self) {
         self.send(".buttons button:not([name])");
+    }
+
+    /// Like [`send`](Self::send), with a double click.
+    pub(crate) fn send_twice(&self, selector: &str) {
+        self.mark();
+        self.double_click(selector);
+        self.until_another_page();
     }
 
     fn mark(&self) {
@@ -337,10 +242,9 @@ impl Screen {
     }
 
     fn evaluate(&self, expression: &str, is_promise: bool) -> Value {
-        let evaluate = json!({
+        let evaluate: Runtime::Evaluate = from_value(json!({
             "expression": expression, "awaitPromise": is_promise, "returnByValue": true, "allowUnsafeEvalBlockedByCSP": false,
-        });
-        let evaluate: Runtime::Evaluate = from_value(evaluate).unwrap();
+        })).unwrap();
         let answer = self.tab.call_method(evaluate).unwrap();
         assert!(answer.exception_details.is_none(), "{answer:?}");
         let json = answer.result.value.unwrap_or_default();
@@ -407,8 +311,19 @@ impl Screen {
     }
 
     pub(crate) fn without_script(&self) {
-        let disable = Emulation::SetScriptExecutionDisabled { value: true };
+        let disable: Emulation::SetScriptExecutionDisabled =
+            from_value(json!({"value": true})).unwrap();
         self.tab.call_method(disable).unwrap();
+    }
+
+    /// Slows the line between the browser and the application, as at the edge of reception.
+    pub(crate) fn slow_line(&self) {
+        let enable: Network::Enable = from_value(json!({})).unwrap();
+        self.tab.call_method(enable).unwrap();
+        let conditions: Network::EmulateNetworkConditions = from_value(json!({
+            "offline": false, "latency": 300.0, "downloadThroughput": 50_000.0, "uploadThroughput": 20_000.0,
+        })).unwrap();
+        self.tab.call_method(conditions).unwrap();
     }
 
     pub(crate) fn resize(&self, width: u32) {
@@ -416,16 +331,18 @@ impl Screen {
     }
 
     fn resize_to(&self, width: u32, height: u64) {
-        let metrics =
-            json!({"width": width, "height": height, "deviceScaleFactor": 1.0, "mobile": false});
-        let metrics: Emulation::SetDeviceMetricsOverride = from_value(metrics).unwrap();
+        let metrics: Emulation::SetDeviceMetricsOverride = from_value(
+            json!({"width": width, "height": height, "deviceScaleFactor": 1.0, "mobile": false}),
+        )
+        .unwrap();
         self.tab.call_method(metrics).unwrap();
     }
 
     /// `light` or `dark`.
     pub(crate) fn colours(&self, scheme: &str) {
-        let media = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
-        let media: Emulation::SetEmulatedMedia = from_value(media).unwrap();
+        let feature = json!({"name": "prefers-color-scheme", "value": scheme});
+        let media: Emulation::SetEmulatedMedia =
+            from_value(json!({"features": [feature]})).unwrap();
         self.tab.call_method(media).unwrap();
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Each section of a declaration has a page. A GET shows the stored draft; a POST stores the fields of one page and redirects. So
 //! a kill, a reload, a double click or a lost connection neither loses an answer nor submits a declaration twice.
-//! [`declarations`] has the calls of the SDK; the other modules are about forms and pages.
+//! [`declarations`] has the calls of the SDK.
 
 #[path = "../../../../cli/mod.rs"]
 mod cli;
@@ -30,21 +30,22 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
 use envd_sdk::validate::Form;
-use envd_sync::outbox::Decision;
 use lexopt::Arg::{Long, Short};
 use lexopt::ValueExt;
 
 use cli::Failure;
-use declarations::{Declarations, MOST_DRAFTS, Open, is_closed, is_final};
-use pages::{Problem, Shown};
-use remarks::remarks;
+use declarations::{Declarations, Open, is_closed};
+use pages::{Page, Problem};
+use remarks::{remarks, remarks_on};
 use section::{
-    DECLARATION, Section, date_signature, is_signed, next_load, question, sections, unsigned,
+    DECLARATION, Section, date_signature, is_signed, name, next_load, question, sections,
 };
 use server::fields::Fields;
-use server::files::{CSS, SCRIPT, SVG, file};
+use server::files::{CSS, SCRIPT, file};
 use server::guard::Guard;
-use session::Session;
+
+/// The maximum number of drafts.
+const MOST_DRAFTS: usize = 200;
 
 /// The maximum number of rows in a section.
 const MOST_ROWS: usize = 200;
@@ -80,8 +81,8 @@ async fn main() -> ExitCode {
 
 async fn serve(port: u16, store: &FilePath) -> Result<(), Failure> {
     let (listener, home) = server::listen(port).await?;
-    let session = Session::of(store)?;
-    let home = home.join(&session.base)?;
+    session::begin(store)?;
+    let base = session::base();
     let pages = Router::new()
         .route("/", get(list))
         .route("/new", post(begin))
@@ -93,44 +94,35 @@ async fn serve(port: u16, store: &FilePath) -> Result<(), Failure> {
         .route("/{id}/pdf", get(print))
         .route("/{id}/{section}", get(show).post(save))
         .with_state(Arc::new(Declarations::start(store).await?));
+    let look = include_str!("../../../../look/style.css");
+    let unknown = "Open the address that the program printed when it started.";
     let routes = Router::new()
-        .nest(&session.base, pages)
-        .route(
-            "/look.css",
-            file(CSS, include_str!("../../../../look/style.css")),
-        )
+        .nest(&base, pages)
+        .route("/look.css", file(CSS, look))
         .route("/style.css", file(CSS, include_str!("style.css")))
         .route("/sign.js", file(SCRIPT, include_str!("sign.js")))
-        .route("/icon.svg", file(SVG, include_str!("icon.svg")))
-        .fallback(async || {
-            (
-                StatusCode::NOT_FOUND,
-                "Open the address that the program printed when it started.",
-            )
-        });
-    session.begin();
-    // Only the files of this program, and the image of a signature.
+        .fallback(async move || (StatusCode::NOT_FOUND, unknown));
+    // Only the script of this program, and the image of a signature.
     let policy = "script-src 'self'; img-src 'self' data:; form-action 'self'";
     let guard = Guard::new(&home, policy)?.only_host_of(&home)?;
-    server::serve(listener, guard.protect(routes), &home).await
+    server::serve(listener, guard.protect(routes), &home.join(&base)?).await
 }
 
 /// Redirects to a page of this application.
 fn to(place: &str) -> Response {
-    Redirect::to(&format!("{}/{place}", Session::now().base)).into_response()
+    Redirect::to(&format!("{}/{place}", session::base())).into_response()
 }
 
-/// The value of a query parameter.
-fn query(query: Option<&str>, name: &str) -> Option<String> {
-    Fields::read(query?)?.get(name).map(str::to_owned)
+/// Parses the query of an address.
+fn query(text: Option<String>) -> Fields {
+    Fields::read(&text.unwrap_or_default()).unwrap_or_default()
 }
 
 /// Parses the body of a post and checks its token.
 fn fields(body: &str) -> Result<Fields, Problem> {
-    let fields = Fields::read(body);
-    let fields =
-        fields.ok_or_else(|| Problem::request("A field is not UTF-8. Nothing was saved."))?;
-    if fields.get("token") != Some(&Session::now().token) {
+    let fields = Fields::read(body)
+        .ok_or_else(|| Problem::request("A field is not UTF-8. Nothing was saved."))?;
+    if fields.get("token") != Some(session::token()) {
         let sentence = "This page does not belong to this program any more. Nothing was saved: go back, load the page again, and send it once more.";
         return Err(Problem(StatusCode::FORBIDDEN, sentence.to_owned()));
     }
@@ -148,31 +140,26 @@ fn checked_id(id: &str) -> Result<&str, Problem> {
     ))
 }
 
-async fn list(State(app): App, RawQuery(asked): RawQuery) -> Reply {
-    let number = query(asked.as_deref(), "number").unwrap_or_default();
-    pages::list(&app, number.trim()).await
+async fn list(State(app): App, RawQuery(asked): RawQuery) -> Page {
+    let asked = query(asked);
+    pages::list(&app, asked.get("number").unwrap_or_default().trim()).await
 }
 
 /// Begins an empty draft, or a copy for the next load. The page contains the id, so a double click creates one draft.
 async fn begin(State(app): App, body: String) -> Reply {
     let fields = fields(&body)?;
     let id = checked_id(fields.get("id").unwrap_or_default())?;
-    if app.count().await? >= MOST_DRAFTS {
+    if app.count_drafts().await? >= MOST_DRAFTS {
         let sentence =
             format!("There are {MOST_DRAFTS} drafts already. Submit or delete some of them first.");
         return Err(Problem(StatusCode::CONFLICT, sentence));
     }
-    let input = match fields.get("like") {
-        Some(other) => {
-            let other = app.sent(checked_id(other)?).await?;
-            next_load(&other.and_then(|it| it.input).unwrap_or_default())
-        }
-        None => ConsignmentInput::new(
-            [FormType::Lpac1],
-            PartyInput::default(),
-            PartyInput::default(),
-        ),
-    };
+    let nobody = PartyInput::default;
+    let mut input = ConsignmentInput::new([FormType::Lpac1], nobody(), nobody());
+    if let Some(other) = fields.get("like") {
+        let other = app.sent(checked_id(other)?).await?;
+        input = next_load(&other.and_then(|sent| sent.input).unwrap_or(input));
+    }
     app.begin(id, &input).await?;
     Ok(to(id))
 }
@@ -187,12 +174,12 @@ async fn draft(app: &Declarations, id: &str) -> Result<Option<Open>, Problem> {
 }
 
 /// The task list of a draft, or the receipt.
-async fn overview(State(app): App, Path(id): Path<String>) -> Reply {
+async fn overview(State(app): App, Path(id): Path<String>) -> Page {
     if let Some(open) = draft(&app, &id).await? {
-        return pages::tasks(&app, &id, &open).await;
+        return pages::tasks(&app, &open).await;
     }
     match app.sent(&id).await? {
-        Some(declaration) => pages::receipt(&app, &id, &declaration).await,
+        Some(sent) => pages::receipt(&app, &sent).await,
         None => Err(Problem(
             StatusCode::NOT_FOUND,
             "There is no such declaration. It may have been deleted.".to_owned(),
@@ -215,173 +202,124 @@ async fn show(
         return Ok(to(&id));
     };
     let section = find(&open.form, &name)?;
-    let asked = |name: &str| query(asked.as_deref(), name);
-    let new = asked("new").unwrap_or_default();
-    let shown = Shown {
-        is_checked: asked("checked").is_some(),
-        new: new.split(',').filter(|name| !name.is_empty()).collect(),
-        is_change: asked("change").is_some(),
-        typed: None,
-    };
-    pages::section(&app, &id, &open, &section, shown).await
+    let page = pages::section(&app, &open, &section, &query(asked), None).await?;
+    Ok(page.into_response())
 }
 
 /// Stores the fields of a page and redirects to the page that its button leads to.
 async fn save(State(app): App, Path((id, name)): Path<(String, String)>, body: String) -> Reply {
     let fields = fields(&body)?;
     let version = fields.get("version").unwrap_or_default();
-    if version.len() != 16 || !version.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return Err(Problem::request(
-            "The page has no version that it can be compared by. Nothing was saved.",
-        ));
+    if u64::from_str_radix(version, 16).is_err() {
+        let sentence = "The page has no version that it can be compared by. Nothing was saved.";
+        return Err(Problem::request(sentence));
     }
-    let button = Button::read(&fields);
     loop {
         let Some(open) = draft(&app, &id).await? else {
             return Ok(to(&id));
         };
         let section = find(&open.form, &name)?;
-        let (mut edited, lost) = section.apply(&open.form, &open.questions, &fields)?;
+        let (mut edited, lost) = section.apply(&open, &fields)?;
         let after = find(&edited, &name)?;
-        let is_lost = !lost.is_empty() && !matches!(button, Button::Remove(_));
-        let is_change = after.values != section.values;
-        let is_stale = version != section.version();
-        if is_stale && (is_change || is_lost) {
-            let shown = Shown {
-                typed: Some((&after.values, &lost)),
-                ..Shown::default()
-            };
-            return pages::section(&app, &id, &open, &section, shown).await;
+        let is_stale = version != section::version(&section.values);
+        let is_lost = !lost.is_empty() && fields.get("remove").is_none();
+        if is_stale && (is_lost || after.values != section.values) {
+            let typed = Some((&after.values, &*lost));
+            let page = pages::section(&app, &open, &section, &fields, typed).await?;
+            return Ok((StatusCode::CONFLICT, page).into_response());
         }
         // A stale page without a change is a second click: the first one has saved the fields and pressed the button.
         if !is_stale {
-            button.press(&mut edited, &after)?;
+            press(&fields, &after, &mut edited)?;
             if name == DECLARATION {
                 date_signature(&mut edited, app.today())?;
+            } else if is_signed(open.draft.form().input())
+                && edited.to_input() != open.form.to_input()
+            {
+                // The user has signed another text, and a signed draft keeps its forms: store it unsigned before the change.
+                app.keep(&open, &open.unsigned()).await?;
+                continue;
             }
-            let mut draft = open.draft.clone();
-            let is_other_text = edited.to_input() != open.form.to_input();
-            if is_other_text && name != DECLARATION && is_signed(draft.form().input()) {
-                // A signed draft keeps its forms, so the signature is removed first.
-                let Some(kept) = app.keep(&draft, &unsigned(&open.form)?).await? else {
-                    continue;
-                };
-                draft = kept;
-                edited = unsigned(&edited)?;
-            }
-            if app.keep(&draft, &edited).await?.is_none() {
+            if !app.keep(&open, &edited).await? {
                 continue;
             }
         }
-        return Ok(to(&button.next(&id, &fields, &section, &edited)));
+        return Ok(to(&next(&id, &name, &fields, &open.form, &edited)?));
     }
 }
 
-/// The button that posted a page.
-enum Button {
-    Continue,
-    Later,
-    /// Adds a row to a section.
-    Add(String),
-    Remove(String),
-    /// A section has no rows.
-    Nothing(String),
+/// Adds or removes a row, or skips a section, if the user pressed a button for that.
+fn press(fields: &Fields, section: &Section, form: &mut Form) -> Result<(), Problem> {
+    let button = |name: &str| fields.get(name).and_then(question);
+    let pressed = if let Some(at) = button("add") {
+        let rows = section.with_rows(&at).map_or(0, |item| item.rows.len());
+        if rows >= MOST_ROWS {
+            let sentence = format!(
+                "There are {MOST_ROWS} rows already. Put the other animals into a declaration of their own."
+            );
+            return Err(Problem(StatusCode::CONFLICT, sentence));
+        }
+        form.add_row(at).map(drop)
+    } else if let Some(at) = button("remove") {
+        form.remove_row(at.id, at.row).map(drop)
+    } else if let Some(at) = button("none") {
+        form.skip(at)
+    } else {
+        Ok(())
+    };
+    pressed.map_err(|_| Problem::request("There is no such row. Nothing was saved."))
 }
 
-impl Button {
-    fn read(fields: &Fields) -> Self {
-        if let Some(section) = fields.get("add") {
-            return Self::Add(section.to_owned());
-        }
-        if let Some(row) = fields.get("remove") {
-            return Self::Remove(row.to_owned());
-        }
-        if let Some(section) = fields.get("none") {
-            return Self::Nothing(section.to_owned());
-        }
-        if fields.get("later").is_some() {
-            Self::Later
-        } else {
-            Self::Continue
-        }
+/// The page after a save. It is this page again if its rows changed, if it has an error, or if its answers led to further questions.
+fn next(
+    id: &str,
+    page: &str,
+    fields: &Fields,
+    before: &Form,
+    after: &Form,
+) -> Result<String, Problem> {
+    if fields.get("later").is_some() {
+        return Ok(id.to_owned());
     }
-
-    fn press(&self, form: &mut Form, section: &Section) -> Result<(), Problem> {
-        let (Self::Add(field) | Self::Remove(field) | Self::Nothing(field)) = self else {
-            return Ok(());
-        };
-        let unknown = || Problem::request("There is no such row. Nothing was saved.");
-        let at = question(field).ok_or_else(unknown)?;
-        let rows = section.questions().find(|item| item.question.id == at.id);
-        let rows = rows.ok_or_else(unknown)?.rows.len();
-        match self {
-            Self::Add(_) if rows >= MOST_ROWS => {
-                let sentence = format!("There are {MOST_ROWS} rows already. Put the other animals into a declaration of their own.");
-                return Err(Problem(StatusCode::CONFLICT, sentence));
-            }
-            Self::Add(_) => form.add_row(at).map(drop),
-            Self::Remove(_) => form.remove_row(at.id, at.row).map(drop),
-            _ => form.skip(at),
-        }
-        .map_err(|_| unknown())
+    let section = find(after, page)?;
+    let change = fields.get("change").map_or("", |_| "&change=1");
+    let rows = fields
+        .get("add")
+        .or(fields.get("remove"))
+        .and_then(question);
+    if let Some(row) = rows.and_then(|at| section.last_row(&at)) {
+        return Ok(format!("{id}/{page}?{change}#{row}"));
     }
-
-    /// The path of the next page. It is this page again if it has an error or if its answers led to further questions.
-    fn next(&self, id: &str, fields: &Fields, before: &Section, form: &Form) -> String {
-        let here = format!("{id}/{}", before.name);
-        let change = if fields.get("change").is_some() {
-            "&change=1"
-        } else {
-            ""
-        };
-        match self {
-            Self::Later => return id.to_owned(),
-            Self::Remove(row) => {
-                let section = question(row)
-                    .map(|at| at.id.to_string())
-                    .unwrap_or_default();
-                return format!("{here}?{change}#add.q.{section}.");
-            }
-            Self::Add(_) | Self::Continue | Self::Nothing(_) => {}
-        }
-        let sections = sections(form);
-        let position = sections
-            .iter()
-            .position(|section| section.name == before.name);
-        let after = position.map_or(before, |position| &sections[position]);
-        if let Self::Add(rows) = self {
-            let rows = after
-                .questions()
-                .find(|item| section::name(&item.question) == *rows);
-            let last = rows.and_then(|item| Some(section::row_name(item, item.rows.last()?.index)));
-            return format!("{here}?{change}#row.{}", last.unwrap_or_default());
-        }
-        let is_new = |name: &str| !before.values.contains_key(name) && !before.has(name);
-        let questions = after.questions().map(|item| section::name(&item.question));
-        let new: Vec<String> = questions.filter(|name| is_new(name)).collect();
-        let is_wrong = remarks(form, None).iter().any(|remark| {
-            remark.blocks
-                && after.has(&remark.place)
-                && !new.iter().any(|new| remark.place.ends_with(new))
-        });
-        let new_names = new.join(",");
-        if is_wrong {
-            return format!("{here}?checked=1&new={new_names}{change}");
-        }
-        if let Some(first) = new.first() {
-            return format!("{here}?new={new_names}{change}#field.{first}");
-        }
-        let following = position.and_then(|position| sections.get(position + 1));
-        match following.filter(|_| change.is_empty()) {
-            Some(section) => format!("{id}/{}", section.name),
-            None => format!("{id}/check"),
-        }
+    let appeared = after.changes_since(before).appeared;
+    let new: Vec<String> = appeared
+        .iter()
+        .map(name)
+        .filter(|name| section.has(name))
+        .collect();
+    let names = new.join(",");
+    if remarks_on(&section, after, &new)
+        .iter()
+        .any(|remark| remark.blocks)
+    {
+        return Ok(format!("{id}/{page}?checked=1&new={names}{change}"));
     }
+    if let Some(first) = new.first() {
+        return Ok(format!("{id}/{page}?new={names}{change}#field.{first}"));
+    }
+    let sections = sections(after);
+    let mut following = sections
+        .iter()
+        .skip_while(|section| section.name != page)
+        .skip(1);
+    Ok(match following.next().filter(|_| change.is_empty()) {
+        Some(section) => format!("{id}/{}", section.name),
+        None => format!("{id}/check"),
+    })
 }
 
 async fn check(State(app): App, Path(id): Path<String>) -> Reply {
     match draft(&app, &id).await? {
-        Some(open) => pages::check(&app, &id, &open, false).await,
+        Some(open) => Ok(pages::check(&app, &open, false).await?.into_response()),
         None => Ok(to(&id)),
     }
 }
@@ -390,49 +328,35 @@ async fn check(State(app): App, Path(id): Path<String>) -> Reply {
 async fn submit(State(app): App, Path(id): Path<String>, body: String) -> Reply {
     let fields = fields(&body)?;
     let Some(open) = draft(&app, &id).await? else {
+        // A second click waits for the request of the first one.
+        app.send().await?;
         return Ok(to(&id));
     };
     let input = open.form.to_input();
-    let is_stale = fields.get("version") != Some(&section::version(&input));
-    if is_stale || remarks(&open.form, None).iter().any(|remark| remark.blocks) {
-        return pages::check(&app, &id, &open, is_stale).await;
+    if fields.get("version") != Some(&section::version(&input)) {
+        let page = pages::check(&app, &open, true).await?;
+        return Ok((StatusCode::CONFLICT, page).into_response());
+    }
+    if remarks(&open.form).iter().any(|remark| remark.blocks) {
+        return Ok(to(&format!("{id}/check")));
     }
     app.submit(&id, input).await?;
     Ok(to(&id))
 }
 
-/// What a person says of a declaration in the outbox.
+/// Carries out what the user decides about a declaration in the outbox.
 async fn decide(State(app): App, Path(id): Path<String>, body: String) -> Reply {
     let fields = fields(&body)?;
     let sent = app.sent(checked_id(&id)?).await?;
-    let declaration = sent.ok_or_else(|| Problem::request("There is no such declaration."))?;
+    let sent = sent.ok_or_else(|| Problem::request("There is no such declaration."))?;
     match fields.get("decision").unwrap_or_default() {
         "try again" => {}
-        "change" if is_final(&declaration) => {}
-        "change" => {
-            app.begin(&id, &declaration.input.clone().unwrap_or_default())
-                .await?;
-            while let Some(open) = app.open(&id).await? {
-                if app
-                    .keep(&open.draft, &unsigned(&open.form)?)
-                    .await?
-                    .is_some()
-                {
-                    break;
-                }
-            }
-            if is_closed(&declaration) {
-                app.outbox.withdraw(declaration.id).await?;
-            }
-        }
+        "change" if sent.state.is_final() => {}
+        "change" => Box::pin(app.reopen(&id, &sent)).await?,
         decision => {
-            let decision: Decision = decision
-                .parse()
-                .map_err(|_| Problem::request("There is no such answer."))?;
-            // The question may have been answered meanwhile: the page shows what it is now.
-            if declaration.decisions().contains(&decision) {
-                app.outbox.decide(declaration.id, decision).await?;
-            }
+            let unknown = |_| Problem::request("There is no such answer.");
+            app.decide(&sent, decision.parse().map_err(unknown)?)
+                .await?;
         }
     }
     app.send().await?;
@@ -442,17 +366,16 @@ async fn decide(State(app): App, Path(id): Path<String>, body: String) -> Reply 
 /// Deletes a draft that is not submitted.
 async fn delete(State(app): App, Path(id): Path<String>, body: String) -> Reply {
     fields(&body)?;
-    if draft(&app, &id).await?.is_some() {
-        app.remove(&id).await?;
+    if let Some(open) = draft(&app, &id).await? {
+        app.remove(&open.draft).await?;
     }
-    Ok(Redirect::to(&Session::now().base).into_response())
+    Ok(Redirect::to(&session::base()).into_response())
 }
 
 /// The declaration as the service prints it.
 async fn print(State(app): App, Path(id): Path<String>) -> Reply {
-    let sent = app.sent(checked_id(&id)?).await?;
-    let printed = match sent {
-        Some(declaration) => app.printed(declaration).await,
+    let printed = match app.sent(checked_id(&id)?).await? {
+        Some(sent) => app.printed(&sent).await,
         None => None,
     };
     let missing = "The service does not print this declaration now. Try again later.";

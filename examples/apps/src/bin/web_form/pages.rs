@@ -1,25 +1,27 @@
 //! The pages from their templates.
 
 use std::collections::BTreeMap;
+use std::slice;
 
 use axum::http::StatusCode;
 use axum::response::{Html, IntoResponse, Response};
-use envd_sdk::model::{ConsignmentInput, FormType, Jurisdiction, Pic, TimeZone, Timestamp};
-use envd_sdk::validate::{Finding, ItemKind};
+use envd_sdk::model::{ConsignmentInput, Jurisdiction, Pic, TimeZone, Timestamp};
+use envd_sdk::validate::Finding;
 use envd_sync::outbox::{Decision, Declaration, DeclarationState, Wanted};
 use minijinja::{Value, context};
 
 use super::cli::chain;
-use super::declarations::{Declarations, Open, is_final};
-use super::form_title::title;
-use super::remarks::{Remark, SENTENCES, remarks, words};
-use super::section::{Section, name, sections};
+use super::declarations::{Declarations, Open};
+use super::remarks::{Remark, remarks, remarks_on, words};
+use super::section::{Section, sections, version};
+use super::server::fields::Fields;
 use super::server::pages::{Pages, day};
 use super::server::random_id;
-use super::session::Session;
+use super::session;
 
 static PAGES: Pages = Pages::new(&[
     ("base.html", include_str!("pages/base.html")),
+    ("macros.html", include_str!("pages/macros.html")),
     ("list.html", include_str!("pages/list.html")),
     ("tasks.html", include_str!("pages/tasks.html")),
     ("section.html", include_str!("pages/section.html")),
@@ -27,13 +29,15 @@ static PAGES: Pages = Pages::new(&[
     ("check.html", include_str!("pages/check.html")),
     ("receipt.html", include_str!("pages/receipt.html")),
     ("answers.html", include_str!("pages/answers.html")),
-    ("answer.html", include_str!("pages/answer.html")),
     ("outcome.html", include_str!("pages/outcome.html")),
     ("message.html", include_str!("pages/message.html")),
 ]);
 
 /// The question that counts the animals of a row, in public lists.
 const HEAD: &str = "3";
+
+/// The maximum number of declarations in the list.
+const MOST_LISTED: usize = 50;
 
 /// An error reply: a status, and a sentence for the user.
 pub(crate) struct Problem(pub(crate) StatusCode, pub(crate) String);
@@ -54,43 +58,37 @@ impl<E: std::error::Error> From<E> for Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let Self(status, sentence) = self;
-        (status, page("message.html", context!(sentence))).into_response()
+        let page = page("message.html", context!(sentence));
+        (status, page.map_err(|Self(status, _)| status)).into_response()
     }
 }
 
-fn page(name: &str, values: Value) -> Result<Html<String>, StatusCode> {
-    let session = Session::now();
-    PAGES.html(
-        name,
-        context! { base => Value::from_safe_string(session.base.clone()), token => session.token, ..values },
-    )
+/// A page, unless its template is wrong.
+pub(crate) type Page = Result<Html<String>, Problem>;
+
+fn page(name: &str, values: Value) -> Page {
+    let base = Value::from_safe_string(session::base());
+    let values = context! { base, token => session::token(), ..values };
+    let failed = "The page cannot be shown.";
+    let page = PAGES.html(name, values);
+    page.map_err(|status| Problem(status, failed.to_owned()))
 }
 
 /// Lists the drafts and the declarations of the outbox.
-pub(crate) async fn list(app: &Declarations, number: &str) -> Result<Response, Problem> {
-    const MOST: usize = 50;
-    let declarations = app.latest(number, MOST).await?;
+pub(crate) async fn list(app: &Declarations, number: &str) -> Page {
     let mut drafts = Vec::new();
-    for draft in app.drafts().await? {
-        if number.is_empty() {
-            let input = draft.form().input();
-            drafts.push(
-                context! { id => draft.name(), saved => when(draft.saved_at()), ..load(input) },
-            );
-        }
+    for draft in app.drafts().await?.iter().filter(|_| number.is_empty()) {
+        let load = load(draft.form().input());
+        drafts.push(context! { id => draft.name(), saved => when(draft.saved_at()), ..load });
     }
-    let is_full = declarations.len() == MOST;
-    let declarations = declarations.into_iter().map(|declaration| {
-        let input = declaration.input.clone().unwrap_or_default();
-        context! { written => when(&declaration.created_at), ..context! { ..outcome(&declaration), ..load(&input) } }
-    });
-    let declarations: Vec<Value> = declarations.collect();
-    let new_id = random_id()?;
-    Ok(page(
-        "list.html",
-        context! { drafts, declarations, is_full, number, new_id },
-    )
-    .into_response())
+    let mut declarations = Vec::new();
+    for sent in app.latest(number, MOST_LISTED).await? {
+        let load = load(&sent.input.clone().unwrap_or_default());
+        declarations.push(context! { ..outcome(&sent), ..load });
+    }
+    let is_full = declarations.len() == MOST_LISTED;
+    let values = context! { drafts, declarations, is_full, number, new_id => random_id()? };
+    page("list.html", values)
 }
 
 /// The columns of a list: head, PICs and day.
@@ -108,9 +106,8 @@ fn load(input: &ConsignmentInput) -> Value {
 }
 
 /// The state of a declaration in the outbox, with the possible decisions as buttons.
-fn outcome(declaration: &Declaration) -> Value {
-    let is_confirmed = declaration.state == DeclarationState::Confirmed;
-    let kind = match (declaration.state, declaration.wanted) {
+fn outcome(sent: &Declaration) -> Value {
+    let kind = match (sent.state, sent.wanted) {
         (DeclarationState::Confirmed, Wanted::Submit) => "Submitted",
         (DeclarationState::Confirmed, _) => "Draft",
         (DeclarationState::Refused, _) => "Refused",
@@ -118,36 +115,36 @@ fn outcome(declaration: &Declaration) -> Value {
         (DeclarationState::Discarded, _) => "Discarded",
         _ => "Waiting",
     };
-    let decisions = declaration
-        .decisions()
-        .into_iter()
-        .filter(|_| !is_confirmed);
-    let decisions = decisions.map(|decision| {
-        let value = match &decision {
-            Decision::Adopt(id) => format!("adopt {id}"),
-            other => other.to_string(),
-        };
-        context! { value, consequence => declaration.consequence(&decision) }
-    });
-    let problems = declaration.findings.iter().map(Finding::from_server);
-    let problems = problems.map(|found| words(&found));
+    let mut decisions = Vec::new();
+    if sent.state != DeclarationState::Confirmed {
+        for decision in sent.decisions() {
+            let value = match &decision {
+                Decision::Adopt(id) => format!("adopt {id}"),
+                other => other.to_string(),
+            };
+            decisions.push(context! { value, consequence => sent.consequence(&decision) });
+        }
+    }
+    let problems = sent
+        .findings
+        .iter()
+        .map(|found| words(&Finding::from_server(found)));
     context! {
-        id => declaration.key, kind, number => declaration.number, sentence => declaration.sentence(),
-        can_change => !is_final(declaration),
-        is_waiting => kind == "Waiting", has_record => declaration.consignment.is_some(),
-        decisions => decisions.collect::<Vec<_>>(), problems => problems.collect::<Vec<_>>(),
+        id => sent.key, kind, number => sent.number, sentence => sent.sentence(), written => when(&sent.created_at),
+        can_change => !sent.state.is_final(), has_record => sent.consignment.is_some(),
+        decisions, problems => problems.collect::<Vec<_>>(),
     }
 }
 
 /// The task list: the pages of a draft, and whether they are complete.
-pub(crate) async fn tasks(app: &Declarations, id: &str, open: &Open) -> Result<Response, Problem> {
+pub(crate) async fn tasks(app: &Declarations, open: &Open) -> Page {
+    let id = open.draft.name();
     let sent = app.sent(id).await?;
-    let remarks = remarks(&open.form, sent.as_ref());
-    let blocking: Vec<&Remark> = remarks.iter().filter(|remark| remark.blocks).collect();
-    let sections = sections(&open.form);
-    let tasks = sections.iter().map(|section| {
-        let is_blocked = blocking.iter().any(|remark| section.has(&remark.place));
-        let state = match (is_blocked, section.is_filled()) {
+    let mut remarks = remarks(&open.form);
+    remarks.retain(|remark| remark.blocks);
+    let tasks = sections(&open.form).into_iter().map(|section| {
+        let is_blocked = remarks.iter().any(|remark| section.has(&remark.place));
+        let state = match (is_blocked, section.is_filled) {
             (true, true) => "Incomplete",
             (true, false) => "To do",
             (false, true) => "Complete",
@@ -156,209 +153,89 @@ pub(crate) async fn tasks(app: &Declarations, id: &str, open: &Open) -> Result<R
         context! { name => section.name, title => section.title, state }
     });
     let values = context! {
-        id, tasks => tasks.collect::<Vec<_>>(), left => blocking.len(), saved => when(open.draft.saved_at()),
-        outcome => sent.as_ref().map(outcome), ..load(open.draft.form().input())
+        id, tasks => tasks.collect::<Vec<_>>(), saved => when(open.draft.saved_at()), outcome => sent.as_ref().map(outcome),
+        ..load(open.draft.form().input())
     };
-    Ok(page("tasks.html", values).into_response())
+    page("tasks.html", values)
 }
 
-/// How to show a page of the form.
-#[derive(Default)]
-pub(crate) struct Shown<'a> {
-    /// The page was sent, so it shows errors.
-    pub(crate) is_checked: bool,
-    /// Questions that the last answers led to.
-    pub(crate) new: Vec<&'a str>,
-    /// The user came from the page of all answers.
-    pub(crate) is_change: bool,
-    /// After a conflict: the posted values by field, and the posted values whose field is gone.
-    pub(crate) typed: Option<(&'a BTreeMap<String, String>, &'a [String])>,
-}
-
+/// A page of the form. `asked` has what its address or its post says: whether the page was sent before, so that it shows errors; the
+/// questions that the last answers led to; and whether the user came from the check of all answers. `typed`, after a conflict: the
+/// posted values by field, and the posted values whose field is gone.
 pub(crate) async fn section(
     app: &Declarations,
-    id: &str,
     open: &Open,
     section: &Section,
-    shown: Shown<'_>,
-) -> Result<Response, Problem> {
-    let sent = app.sent(id).await?;
-    let mut remarks = remarks(&open.form, sent.as_ref());
-    remarks.retain(|remark| {
-        let is_new = shown.new.iter().any(|new| remark.place.ends_with(new));
-        shown.is_checked && section.has(&remark.place) && !is_new
-    });
+    asked: &Fields,
+    typed: Option<(&BTreeMap<String, String>, &[String])>,
+) -> Page {
+    let new = asked.get("new").unwrap_or_default().split(',');
+    let new: Vec<&str> = new.filter(|name| !name.is_empty()).collect();
+    let mut remarks = Vec::new();
+    if asked.get("checked").is_some() {
+        remarks = remarks_on(section, &open.form, &new);
+    }
     let mut by_place: BTreeMap<&str, Vec<&Remark>> = BTreeMap::new();
     for remark in &remarks {
         by_place.entry(&remark.place).or_default().push(remark);
     }
-    let (is_stale, lost) = shown
-        .typed
-        .map_or((false, &[][..]), |(_, lost)| (true, lost));
-    let kinds = kinds(section);
-    let mut values: BTreeMap<&str, String> = BTreeMap::new();
-    let mut theirs: BTreeMap<&str, String> = BTreeMap::new();
-    for (name, stored) in &section.values {
-        let stored = readable(&kinds, name, stored);
-        let mine = shown.typed.and_then(|(typed, _)| typed.get(name));
-        if let Some(mine) = mine.filter(|mine| **mine != stored) {
-            theirs.insert(name, stored);
-            values.insert(name, mine.clone());
-        } else {
-            values.insert(name, stored);
-        }
-    }
-    let fields = section.paths.iter().map(|path| input_field(path));
-    let answer = context! {
-        id, name => section.name, title => section.title, items => section.items, fields => fields.collect::<Vec<_>>(), values, theirs,
-        lost, is_stale, remarks, by_place, version => section.version(), new => shown.new, is_change => shown.is_change,
-        saved => when(open.draft.saved_at()), properties => properties(app, section.values.iter()).await,
-        forms => forms_to_choose(app, &open.draft.form().input().forms).await?,
-    };
-    Ok((status(is_stale), page("section.html", answer)).into_response())
-}
-
-/// The status of a page, which conflicts with what another page has stored if it is stale.
-fn status(is_stale: bool) -> StatusCode {
-    if is_stale {
-        StatusCode::CONFLICT
-    } else {
-        StatusCode::OK
-    }
+    let (values, lost) = typed.unwrap_or((&section.values, &[]));
+    let mut open_forms = open.bank.forms().to_vec();
+    open_forms.retain(|form| form.closed_from().is_none());
+    page(
+        "section.html",
+        context! {
+            id => open.draft.name(), section, values, lost, remarks, by_place, new, open_forms,
+            is_stale => typed.is_some(), is_change => asked.get("change").is_some(), version => version(&section.values),
+            saved => when(open.draft.saved_at()), properties => properties(app, slice::from_ref(section)).await,
+        },
+    )
 }
 
 /// All answers for a check before the submit. `is_stale`: they have changed since the user checked them.
-pub(crate) async fn check(
-    app: &Declarations,
-    id: &str,
-    open: &Open,
-    is_stale: bool,
-) -> Result<Response, Problem> {
-    let sent = app.sent(id).await?;
-    let remarks = remarks(&open.form, sent.as_ref());
+pub(crate) async fn check(app: &Declarations, open: &Open, is_stale: bool) -> Page {
     let sections = sections(&open.form);
-    let placed = remarks.iter().map(|remark| {
+    let remarks = remarks(&open.form).into_iter().map(|remark| {
         let section = sections.iter().find(|section| section.has(&remark.place));
-        context! { section => section.map(|section| &section.name), ..Value::from_serialize(remark) }
+        context! { section => section.map(|section| &section.name), ..Value::from_serialize(&remark) }
     });
-    let values = context! {
-        id, is_stale, version => super::section::version(&open.form.to_input()), remarks => placed.collect::<Vec<_>>(),
-        saved => when(open.draft.saved_at()), ..answers(app, &sections).await
-    };
-    Ok((status(is_stale), page("check.html", values)).into_response())
+    let remarks: Vec<Value> = remarks.collect();
+    page(
+        "check.html",
+        context! {
+            id => open.draft.name(), is_stale, remarks, version => version(&open.form.to_input()), saved => when(open.draft.saved_at()),
+            properties => properties(app, &sections).await, sections,
+        },
+    )
 }
 
 /// The receipt: the record of the service, and the state of the outbox.
-pub(crate) async fn receipt(
-    app: &Declarations,
-    id: &str,
-    declaration: &Declaration,
-) -> Result<Response, Problem> {
-    let record = app.record(declaration).await;
+pub(crate) async fn receipt(app: &Declarations, sent: &Declaration) -> Page {
+    let record = app.record(sent).await;
     let is_read = record.is_some();
-    let input = record
-        .or_else(|| declaration.input.clone())
-        .unwrap_or_default();
-    let form = app.form(&input).await?;
-    let values = context! {
-        id, is_read, outcome => outcome(declaration), written => when(&declaration.created_at), new_id => random_id()?,
-        ..context! { ..load(&input), ..answers(app, &sections(&form)).await }
+    let input = match record {
+        Some(record) => ConsignmentInput::from(&record),
+        None => sent.input.clone().unwrap_or_default(),
     };
-    Ok(page("receipt.html", values).into_response())
+    let sections = sections(&app.form(&input).await?);
+    let values = context! {
+        id => sent.key, is_read, outcome => outcome(sent), new_id => random_id()?,
+        properties => properties(app, &sections).await, sections, ..load(&input)
+    };
+    page("receipt.html", values)
 }
 
-/// The sections with their answers as text.
-async fn answers(app: &Declarations, sections: &[Section]) -> Value {
-    let all = sections.iter().flat_map(|section| &section.values);
-    let properties = properties(app, all).await;
-    let sections = sections.iter().map(|section| {
-        let kinds = kinds(section);
-        let values = section.values.iter();
-        let values = values.map(|(name, value)| match name.as_str() {
-            "f.forms" => ("f.forms", form_names(value)),
-            name => (name, readable(&kinds, name, value)),
-        });
-        let fields = section.paths.iter().map(|path| input_field(path));
-        context! {
-            name => section.name, title => section.title, items => section.items, fields => fields.collect::<Vec<_>>(),
-            values => values.collect::<BTreeMap<_, _>>(), is_filled => section.is_filled(),
-        }
-    });
-    context! { sections => sections.collect::<Vec<_>>(), properties }
-}
-
-/// The kinds of the questions by the names of their fields.
-fn kinds(section: &Section) -> BTreeMap<String, ItemKind> {
-    let questions = section.questions();
-    questions
-        .map(|item| (name(&item.question), item.kind))
-        .collect()
-}
-
-/// A value for display; days as Australians write them.
-fn readable(kinds: &BTreeMap<String, ItemKind>, name: &str, value: &str) -> String {
-    let is_date = name == "f.movementDate" || kinds.get(name) == Some(&ItemKind::Date);
-    if is_date {
-        day(value)
-    } else {
-        value.to_owned()
-    }
-}
-
-/// Sentences from the register about the PICs among these fields.
-async fn properties(
-    app: &Declarations,
-    values: impl Iterator<Item = (&String, &String)>,
-) -> BTreeMap<String, Value> {
+/// Sentences from the register about the PICs in these sections.
+async fn properties(app: &Declarations, sections: &[Section]) -> BTreeMap<String, Value> {
     let mut found = BTreeMap::new();
-    for (name, value) in values {
+    for (name, value) in sections.iter().flat_map(|section| &section.values) {
         let is_pic = name.starts_with("f.") && name.rsplit('.').next() == Some("pic");
         if let Some(pic) = Pic::from_typed(value).filter(|_| is_pic) {
-            let (sentence, is_warning) = app.property(pic).await;
+            let (sentence, is_warning) = app.property(&pic).await;
             found.insert(name.clone(), context! { sentence, is_warning });
         }
     }
     found
-}
-
-/// The forms that are open now, and the chosen ones.
-async fn forms_to_choose(app: &Declarations, chosen: &[FormType]) -> Result<Vec<Value>, Problem> {
-    let bank = app.bank().await?;
-    let forms = bank.forms().iter();
-    let forms = forms.filter(|form| form.closed_from().is_none() || chosen.contains(form));
-    Ok(forms
-        .map(|form| context! { value => form, species => form.species(), name => form_name(form) })
-        .collect())
-}
-
-fn form_name(form: &FormType) -> &str {
-    match title(form) {
-        "" => form.as_str(),
-        title => title,
-    }
-}
-
-fn form_names(codes: &str) -> String {
-    let names = codes
-        .split(',')
-        .map(|code| form_name(&FormType::from(code)).to_owned());
-    names.collect::<Vec<_>>().join(", ")
-}
-
-/// A field of the input in the shape of an item.
-fn input_field(path: &str) -> Value {
-    let parts: Vec<&str> = path.split('.').collect();
-    let kind = match parts.last().copied().unwrap_or_default() {
-        "movementDate" => "date",
-        "movementTime" => "time",
-        last => last,
-    };
-    let states = Jurisdiction::KNOWN.iter().filter(|_| kind == "state");
-    let states = states.map(|state| context!(value => state.as_str(), name => state.as_str()));
-    context! {
-        name => format!("f.{path}"), text => SENTENCES.field_label(&parts), kind, choices => states.collect::<Vec<_>>(),
-        required => matches!(path, "origin.pic" | "destination.pic" | "movementDate" | "movementTime" | "declaration.fullName"),
-    }
 }
 
 /// A time in the zone of Queensland.

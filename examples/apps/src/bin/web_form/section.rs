@@ -2,22 +2,27 @@
 //!
 //! `q.4.0` is the answer to question 4 in row 0, `f.origin.pic` a field of the input.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
-use envd_sdk::model::{AnswerInput, ConsignmentInput, Day, Maybe, Pic};
-use envd_sdk::validate::{EditError, Form, Item, ItemKind, QuestionRef, Questionnaire};
+use envd_sdk::model::{AnswerInput, ConsignmentInput, Day, FormType, Jurisdiction, Maybe, Pic};
+use envd_sdk::validate::{EditError, Form, Item, ItemKind, QuestionRef};
+use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use super::declarations::Open;
+use super::form_title::title;
+use super::remarks::SENTENCES;
 use super::server::fields::Fields;
+use super::server::pages::day;
 
-/// The pages without questions: name, title, and the paths of their fields.
+/// The pages without questions: name, title, and the paths of their fields; a star marks a required one.
 const FIELD_PAGES: [(&str, &str, &str); 4] = [
     ("forms", "Livestock and forms", "forms"),
     (
         "movement",
         "Where and when",
-        "origin.pic destination.pic movementDate movementTime owner.pic owner.name",
+        "origin.pic* destination.pic* movementDate* movementTime* owner.pic owner.name",
     ),
     (
         "addresses",
@@ -30,135 +35,151 @@ const FIELD_PAGES: [(&str, &str, &str); 4] = [
     (
         DECLARATION,
         "Declaration and signature",
-        "declaration.fullName declaration.phone declaration.email declaration.signature declaration.accept",
+        "declaration.fullName* declaration.phone declaration.email declaration.signature declaration.accept",
     ),
 ];
 
 pub(crate) const DECLARATION: &str = "declaration";
 
 /// A page of the form.
+#[derive(Default, Serialize)]
 pub(crate) struct Section {
     /// In its address.
     pub(crate) name: String,
     pub(crate) title: String,
-    /// The paths of the fields of the input.
-    pub(crate) paths: Vec<&'static str>,
+    /// The fields of the input.
+    fields: Vec<Field>,
     /// The questions.
-    pub(crate) items: Vec<Item>,
-    /// The stored value of each field, by name. A row counts as a field without a value.
+    items: Vec<Item>,
+    /// What each field shows, by name. A row, and a section with rows, count as fields without a value.
     pub(crate) values: BTreeMap<String, String>,
-    /// The names of its questions, including the sections with rows.
-    places: HashSet<String>,
+    pub(crate) is_filled: bool,
+}
+
+/// A field of the input, as a template shows it; the same names as in an [`Item`].
+#[derive(Serialize)]
+struct Field {
+    path: &'static str,
+    name: String,
+    text: String,
+    kind: &'static str,
+    required: bool,
+    choices: Vec<Value>,
 }
 
 /// All pages in order. Each section with rows is a page; the other questions are grouped by heading.
 pub(crate) fn sections(form: &Form) -> Vec<Section> {
-    let input = json!(form.save().input());
-    let mut pages = FIELD_PAGES
-        .iter()
-        .map(|page| Section::of_fields(page, &input));
-    let mut all: Vec<Section> = pages.by_ref().take(FIELD_PAGES.len() - 1).collect();
+    let mut all: Vec<Section> = FIELD_PAGES.into_iter().map(Section::of_fields).collect();
+    let declaration = all.pop();
     let mut heading = ("q".to_owned(), "Questions".to_owned());
     for item in form.items() {
-        if item.kind == ItemKind::Rows {
-            let title = item.text.clone();
-            all.push(Section::of_questions(page_name(&item), title, vec![item]));
-        } else if item.kind == ItemKind::Display && item.children.is_empty() {
-            heading = (page_name(&item), item.text);
-        } else if let Some(page) = all.iter_mut().find(|page| page.name == heading.0) {
-            page.items.push(item);
-        } else {
-            let (name, title) = heading.clone();
-            all.push(Section::of_questions(name, title, vec![item]));
+        let own = (format!("q{}", item.question.id), item.text.clone());
+        if item.kind == ItemKind::Display && item.children.is_empty() {
+            heading = own;
+            continue;
+        }
+        let is_rows = item.kind == ItemKind::Rows;
+        let (name, title) = if is_rows { own } else { heading.clone() };
+        match all.iter_mut().find(|section| section.name == name) {
+            Some(section) => section.items.push(item),
+            None => all.push(Section {
+                name,
+                title,
+                items: vec![item],
+                ..Section::default()
+            }),
         }
     }
-    all.extend(pages);
+    all.extend(declaration);
+    let input = json!(form.save().input());
     for section in &mut all {
-        section.read_values();
+        section.read_values(&input);
     }
     all
 }
 
-/// The name of a page after its heading or its rows.
-fn page_name(item: &Item) -> String {
-    format!("q{}", item.question.id)
-}
-
 impl Section {
-    fn of_fields(
-        (name, title, paths): &(&'static str, &'static str, &'static str),
-        input: &Value,
-    ) -> Self {
-        let mut section = Self::of_questions((*name).to_owned(), (*title).to_owned(), Vec::new());
-        section.paths = paths.split_whitespace().collect();
-        for path in &section.paths {
-            let value = value_at(input, path);
-            section.values.insert(format!("f.{path}"), value);
-        }
-        section
-    }
-
-    fn of_questions(name: String, title: String, items: Vec<Item>) -> Self {
+    fn of_fields((name, title, paths): (&str, &str, &'static str)) -> Self {
         Self {
-            name,
-            title,
-            paths: Vec::new(),
-            items,
-            values: BTreeMap::new(),
-            places: HashSet::new(),
+            name: name.to_owned(),
+            title: title.to_owned(),
+            fields: paths.split_whitespace().map(Field::new).collect(),
+            ..Self::default()
         }
     }
 
-    fn read_values(&mut self) {
+    fn read_values(&mut self, input: &Value) {
         let mut values = BTreeMap::new();
+        for field in &self.fields {
+            let value = input.pointer(&format!("/{}", field.path.replace('.', "/")));
+            let text = value.map(shown).unwrap_or_default();
+            let is_day = field.kind == "date";
+            values.insert(field.name.clone(), if is_day { day(&text) } else { text });
+        }
         for item in self.questions() {
             for row in &item.rows {
                 values.insert(format!("row.{}", row_name(item, row.index)), String::new());
             }
-            if !matches!(item.kind, ItemKind::Rows | ItemKind::Display) {
-                values.insert(name(&item.question), item.value.clone().unwrap_or_default());
-            }
+            let value = item.value.as_deref().unwrap_or_default();
+            let shown = match item.kind {
+                ItemKind::Display => continue,
+                ItemKind::Date => day(value),
+                _ => value.to_owned(),
+            };
+            values.insert(name(&item.question), shown);
         }
-        self.places = self.questions().map(|item| name(&item.question)).collect();
-        self.values.extend(values);
+        self.is_filled = values
+            .iter()
+            .any(|(name, value)| name.starts_with("row.") || !value.is_empty());
+        self.values = values;
     }
 
     pub(crate) fn questions(&self) -> impl Iterator<Item = &Item> {
         self.items.iter().flat_map(Item::descendants)
     }
 
-    pub(crate) fn is_filled(&self) -> bool {
-        let mut values = self.values.iter();
-        values.any(|(name, value)| name.starts_with("row.") || !value.is_empty())
+    /// The section with rows that has this row or, without a row, is this question.
+    pub(crate) fn with_rows(&self, at: &QuestionRef) -> Option<&Item> {
+        let mut sections = self.questions().filter(|item| item.question.id == at.id);
+        sections.find(|item| item.question.row.is_none() || item.question == *at)
     }
 
-    /// The version of the page, a hash of its values.
-    pub(crate) fn version(&self) -> String {
-        version(&self.values)
+    /// The id of the last row of a section on the page, or of its button if it has none.
+    pub(crate) fn last_row(&self, at: &QuestionRef) -> Option<String> {
+        let section = self.with_rows(at)?;
+        Some(match section.rows.last() {
+            Some(last) => format!("row.{}", row_name(section, last.index)),
+            None => format!("add.{}", name(&section.question)),
+        })
     }
 
-    /// Whether a finding at `place` belongs to this page.
+    /// Whether a remark at `place` belongs to this page.
     pub(crate) fn has(&self, place: &str) -> bool {
         let field = place.strip_prefix("add.").unwrap_or(place);
-        self.values.contains_key(field) || self.places.contains(field)
+        self.values.contains_key(field)
     }
 
     /// The form with the posted fields of this page, and the posted values whose row or question is gone. All answers change in one
-    /// step.
+    /// step, so that the work grows with the number of rows and not with its square.
     pub(crate) fn apply(
         &self,
-        form: &Form,
-        questions: &Questionnaire,
+        open: &Open,
         posted: &Fields,
     ) -> Result<(Form, Vec<String>), EditError> {
-        let mut fields: HashMap<&str, &str> = posted.iter().collect();
-        let mut given: HashMap<(String, Option<i64>), String> = HashMap::new();
-        for item in self.questions().filter(|item| !item.read_only) {
-            let field = name(&item.question);
-            if !self.values.contains_key(&field) {
+        let mut posted: HashMap<&str, &str> = posted.iter().collect();
+        let mut input = open.form.save().into_input();
+        // In one order: equal answers must be equal JSON, because the outbox compares the text.
+        let place = |answer: &AnswerInput| {
+            let row = answer.index.value().copied();
+            (row, answer.question_id.value().cloned())
+        };
+        let answers = input.answers().iter().cloned();
+        let mut answers: BTreeMap<_, _> = answers.map(|answer| (place(&answer), answer)).collect();
+        for item in self.questions() {
+            if item.read_only || matches!(item.kind, ItemKind::Display | ItemKind::Rows) {
                 continue;
             }
-            let Some(text) = fields.remove(field.as_str()) else {
+            let Some(text) = posted.remove(name(&item.question).as_str()) else {
                 continue;
             };
             let value = if item.choices.is_empty() {
@@ -166,79 +187,80 @@ impl Section {
             } else {
                 text.trim().to_owned()
             };
-            given.insert((item.question.id.to_string(), item.question.row), value);
-        }
-        let mut input = form.save().into_input();
-        put_answers(&mut input, given);
-        let mut form = questions.adopt(form, input);
-        for path in &self.paths {
-            let field = format!("f.{path}");
-            let Some(text) = fields.remove(field.as_str()) else {
-                continue;
-            };
-            let value = typed(path, text);
-            if shown(&value) != self.values[&field] {
-                form.field(path, value)?;
+            let mut answer = AnswerInput::new(item.question.id.clone(), value.as_str());
+            if let Some(row) = item.question.row {
+                answer = answer.row(row);
+            }
+            if value.is_empty() {
+                answers.remove(&place(&answer));
+            } else {
+                answers.insert(place(&answer), answer);
             }
         }
-        let left = fields.into_iter().filter(|(name, text)| {
-            (name.starts_with("q.") || name.starts_with("f.")) && !text.trim().is_empty()
-        });
-        Ok((form, left.map(|(_, text)| text.to_owned()).collect()))
+        input.answers = Maybe::Value(answers.into_values().collect());
+        let mut form = open.bank.questionnaire().adopt(&open.form, input);
+        for field in &self.fields {
+            let text = posted.remove(field.name.as_str()).map(str::trim);
+            if let Some(text) = text.filter(|text| *text != self.values[&field.name]) {
+                form.field(field.path, typed(field.kind, text))?;
+            }
+        }
+        let is_field = |name: &str| name.starts_with("q.") || name.starts_with("f.");
+        posted.retain(|name, text| is_field(name) && !text.trim().is_empty());
+        Ok((form, posted.into_values().map(str::to_owned).collect()))
     }
 }
 
-/// Replaces answers; an empty value removes one.
-fn put_answers(input: &mut ConsignmentInput, given: HashMap<(String, Option<i64>), String>) {
-    let mut answers: Vec<AnswerInput> = input.answers().to_vec();
-    answers.retain(|answer| {
-        let id = answer.question_id.value().map(ToString::to_string);
-        let row = answer.index.value().copied();
-        !given.contains_key(&(id.unwrap_or_default(), row))
-    });
-    for ((id, row), value) in given {
-        let answer = AnswerInput::new(id, value.as_str());
-        if !value.is_empty() {
-            answers.push(match row {
-                Some(row) => answer.row(row),
-                None => answer,
-            });
+impl Field {
+    /// A star behind the path marks a required field.
+    fn new(path: &'static str) -> Self {
+        let (path, required) = match path.strip_suffix('*') {
+            Some(path) => (path, true),
+            None => (path, false),
+        };
+        let parts: Vec<&str> = path.split('.').collect();
+        let kind = match parts.last().copied().unwrap_or_default() {
+            "movementDate" => "date",
+            "movementTime" => "time",
+            last => last,
+        };
+        let choices = match kind {
+            "state" => Jurisdiction::KNOWN
+                .iter()
+                .map(|state| json!({"value": state.as_str(), "name": state.as_str()}))
+                .collect(),
+            "forms" => FormType::KNOWN
+                .iter()
+                .map(|form| json!({"value": form, "name": title(form), "species": form.species()}))
+                .collect(),
+            _ => Vec::new(),
+        };
+        Self {
+            path,
+            name: format!("f.{path}"),
+            text: SENTENCES.field_label(&parts),
+            kind,
+            required,
+            choices,
         }
     }
-    // Equal answers must be equal JSON, because the outbox compares the text.
-    answers.sort_by_key(|answer| {
-        let id = answer.question_id.value().map(ToString::to_string);
-        (answer.index.value().copied(), id)
-    });
-    input.answers = Maybe::Value(answers);
 }
 
 /// The JSON value of a field of the input; null for an empty text.
-fn typed(path: &str, text: &str) -> Value {
-    let text = text.trim();
-    if text.is_empty() {
-        return if path == "forms" {
-            json!([])
-        } else {
-            Value::Null
-        };
-    }
-    match path.rsplit('.').next().unwrap_or_default() {
+fn typed(kind: &str, text: &str) -> Value {
+    match kind {
+        "forms" if text.is_empty() => json!([]),
+        _ if text.is_empty() => Value::Null,
         "forms" => json!(text.split(',').collect::<Vec<_>>()),
         "accept" => json!(text == "true"),
         "pic" => Pic::from_typed(text).map_or(json!(text), |pic| json!(pic)),
-        "movementDate" => json!(ItemKind::Date.from_typed(text)),
-        "movementTime" => json!(ItemKind::Time.from_typed(text)),
+        "date" => json!(ItemKind::Date.from_typed(text)),
+        "time" => json!(ItemKind::Time.from_typed(text)),
         _ => json!(text),
     }
 }
 
 /// A field of an input as text.
-fn value_at(input: &Value, path: &str) -> String {
-    let value = input.pointer(&format!("/{}", path.replace('.', "/")));
-    value.map(shown).unwrap_or_default()
-}
-
 fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -249,7 +271,7 @@ fn shown(value: &Value) -> String {
 }
 
 /// A short hash of a content.
-pub(crate) fn version(content: &impl serde::Serialize) -> String {
+pub(crate) fn version(content: &impl Serialize) -> String {
     let json = serde_json::to_vec(content).unwrap_or_default();
     let mut digest = format!("{:x}", Sha256::digest(json));
     digest.truncate(16);
@@ -277,26 +299,29 @@ pub(crate) fn question(name: &str) -> Option<QuestionRef> {
     Some((id, row).into())
 }
 
-/// Removes the signature, because the user has signed another text.
-pub(crate) fn unsigned(form: &Form) -> Result<Form, EditError> {
-    let mut form = form.clone();
-    for path in ["accept", "signature", "date"] {
-        form.field(&format!("declaration.{path}"), Value::Null)?;
-    }
-    Ok(form)
+/// Whether the user has signed, by name or by hand.
+pub(crate) fn is_signed(input: &ConsignmentInput) -> bool {
+    let declaration = input.declaration.value();
+    declaration.is_some_and(|declaration| {
+        declaration.accept.value() == Some(&true) || declaration.signature.value().is_some()
+    })
 }
 
-/// A declaration that is accepted is signed today.
+/// Removes the signature, because the user has signed another text.
+pub(crate) fn remove_signature(input: &mut ConsignmentInput) {
+    if let Some(declaration) = input.declaration.value_mut() {
+        declaration.accept = Maybe::Absent;
+        declaration.signature = Maybe::Absent;
+        declaration.date = Maybe::Absent;
+    }
+}
+
+/// A signature has the date of today.
 pub(crate) fn date_signature(form: &mut Form, today: Day) -> Result<(), EditError> {
     let is_signed = is_signed(form.save().input());
     let date = is_signed.then(|| format!("{today}T00:00:00"));
     form.field("declaration.date", date)?;
     Ok(())
-}
-
-pub(crate) fn is_signed(input: &ConsignmentInput) -> bool {
-    let declaration = input.declaration.value();
-    declaration.is_some_and(|it| it.accept.value() == Some(&true))
 }
 
 /// The input for the next load: the same properties, transporters and signer.
@@ -311,11 +336,7 @@ pub(crate) fn next_load(input: &ConsignmentInput) -> ConsignmentInput {
     next.owner = input.owner.clone();
     next.consignee = input.consignee.clone();
     next.declaration = input.declaration.clone();
-    if let Some(declaration) = next.declaration.value_mut() {
-        declaration.accept = Maybe::Absent;
-        declaration.signature = Maybe::Absent;
-        declaration.date = Maybe::Absent;
-    }
+    remove_signature(&mut next);
     let answers = input.answers().iter().filter(|answer| {
         let id = answer.question_id.value();
         id.is_some_and(|id| TRANSPORT.contains(&id.as_str()))
