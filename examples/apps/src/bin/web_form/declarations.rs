@@ -161,7 +161,7 @@ impl Declarations {
     pub(crate) async fn submit(&self, id: &str, input: ConsignmentInput) -> Result<()> {
         match self.sent(id).await? {
             Some(sent) if is_closed(&sent) => {}
-            Some(sent) => drop(self.outbox.edit_and_submit(sent.id, input).await?),
+            Some(sent) => drop(self.outbox.edit(sent.id, input).submit().await?),
             None => drop(self.outbox.submit(input).key(id).await?),
         }
         self.send().await
