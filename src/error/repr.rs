@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn each_reason_has_its_words() {
         let deep = format!(r#"{{"pic": {}{}}}"#, "[".repeat(200), "]".repeat(200));
-        for (json, told) in [
+        for (json, reported) in [
             (r#"{"pic": 1, "pic": 2}"#, "duplicate key"),
             (r#"{"pic": "\ud83d"}"#, "surrogate"),
             (r#"{"pic": "\ude00 x"}"#, "surrogate"),
@@ -85,7 +85,7 @@ mod tests {
             ("5", "another type"),
         ] {
             let error = serde_json::from_str::<Sample>(json).err().unwrap();
-            assert!(json_fault(&error).contains(told), "{json}: {error}");
+            assert!(json_fault(&error).contains(reported), "{json}: {error}");
         }
     }
 }

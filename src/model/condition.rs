@@ -170,7 +170,7 @@ impl Condition {
         match Self::of_field(&words(field), message) {
             // Failures have a path too.
             Self::FieldRule => Self::Other,
-            told => told,
+            reported => reported,
         }
     }
 

@@ -123,12 +123,16 @@ mod tests {
     fn a_pause_is_an_hour_at_most_and_does_not_follow_the_calendar() {
         let clock = Clock::manual(SystemTime::UNIX_EPOCH + 100 * LONGEST);
         let busy = Error::http(ReplyParts::status_only(429));
-        for (told, longest) in [(5, 5), (90_000, 3_600), (u64::MAX, 3_600)] {
-            let told = Duration::from_secs(told);
+        for (reported, longest) in [(5, 5), (90_000, 3_600), (u64::MAX, 3_600)] {
+            let reported = Duration::from_secs(reported);
             let longest = Duration::from_secs(longest);
             let pauses = Backpressure::default();
             let users = [(429, &ALL_USERS)];
-            pauses.note(&clock, &users, &busy.clone().with_retry_after(Some(told)));
+            pauses.note(
+                &clock,
+                &users,
+                &busy.clone().with_retry_after(Some(reported)),
+            );
             let left = |clock: &Clock| Some(pauses.left(clock, &users)?.0);
             assert_eq!(left(&clock), Some(longest));
             clock.set_wall(clock.now() - LONGEST);

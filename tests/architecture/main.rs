@@ -8,13 +8,14 @@ mod packages;
 mod pages;
 mod promises;
 mod shown;
+mod vocabulary;
 
 use std::fs;
 use std::path::Path;
 
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 
-/// The modules by layer. Rooms in the same layer do not use each other.
+/// The modules by layer. Modules in the same layer do not use each other.
 const LAYERS: [&[&str]; 12] = [
     // Crates and a macro that lib.rs exports.
     &["graphql_client", "operations", "serde"],

@@ -44,9 +44,11 @@ fn verdict(calls: &Calls) -> String {
         },
         ("Unauthorized", 2) => "token",
         ("RateLimited x4 again", 4) => "limit",
-        (told, 1) if told.ends_with(" ?") && told.split(' ').count() == 2 => "doubt",
-        (told, 1) if !told.contains(' ') && calls.error().operation().is_some() => "refused",
-        (told, sent) => return format!("{told}, sent {sent}"),
+        (reported, 1) if reported.ends_with(" ?") && reported.split(' ').count() == 2 => "doubt",
+        (reported, 1) if !reported.contains(' ') && calls.error().operation().is_some() => {
+            "refused"
+        }
+        (reported, sent) => return format!("{reported}, sent {sent}"),
     };
     word.to_owned()
 }

@@ -47,15 +47,15 @@ use crate::profiles::{moved, paged_from};
 use crate::scripted::{client_at, register_at, take_turns, until};
 
 /// Describes an error in a few words.
-fn told(error: &Error) -> String {
-    let mut told = format!("{:?}", error.kind());
+fn reported(error: &Error) -> String {
+    let mut reported = format!("{:?}", error.kind());
     match error.attempts() {
-        0 => told += " unsent",
+        0 => reported += " unsent",
         1 => {}
-        attempts => told.extend([" x", &attempts.to_string()]),
+        attempts => reported.extend([" x", &attempts.to_string()]),
     }
-    told += if error.may_have_applied() { " ?" } else { "" };
-    told + if error.is_retryable() { " again" } else { "" }
+    reported += if error.may_have_applied() { " ?" } else { "" };
+    reported + if error.is_retryable() { " again" } else { "" }
 }
 
 /// A token, and the token after its refusal.
@@ -270,7 +270,7 @@ impl Calls {
         match &self.came {
             Ok((_, 1, _)) => "ok".to_owned(),
             Ok((_, attempts, _)) => format!("ok x{attempts}"),
-            Err(error) => told(error),
+            Err(error) => reported(error),
         }
     }
 
@@ -497,7 +497,8 @@ fn call_register(register: &Register, name: &str, of: &str, set: &Set<'_>) -> Ru
         }
         "many" => {
             let many = register.lookup_many(of.split(' ')).concurrency(1).collect();
-            let shown = |it: Result<Lookup>| it.map_or_else(|error| told(&error), |it| found(&it));
+            let shown =
+                |it: Result<Lookup>| it.map_or_else(|error| reported(&error), |it| found(&it));
             Box::pin(async move {
                 let many = many.await.into_iter().map(|it| shown(it.result));
                 Ok((many.collect(), 1, None))

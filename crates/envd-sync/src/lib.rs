@@ -22,7 +22,7 @@
 //! | feature | it adds |
 //! | --- | --- |
 //! | `sqlite` | `SqliteSync`: everything in one file, for the processes of one machine. It compiles `SQLite`, so it needs a C compiler |
-//! | `laws` | `check_sync_store`: the laws of stores, to test your own store |
+//! | `conformance` | `check_sync_store`: what a store must do, to test your own store |
 //!
 //! TLS, compression and the fake are features of [`envd_sdk`].
 //!

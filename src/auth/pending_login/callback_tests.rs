@@ -87,7 +87,7 @@ fn a_callback_of_another_login_is_refused() {
 }
 
 #[test]
-fn a_text_that_is_no_address_is_told_apart_from_the_callback_of_another_login() {
+fn a_text_that_is_no_address_differs_from_the_callback_of_another_login() {
     check(
         "
                                     | LoginRefused: not an address

@@ -1,4 +1,4 @@
-//! The laws of token stores, checked for ours; the sample world; and dropping a fake.
+//! What token stores must do, checked for ours; the sample world; and dropping a fake.
 
 mod dropping;
 mod seed;

@@ -161,7 +161,7 @@ fn what_is_wrong_with_the_json_is_named_and_located() {
         {"data": {"count": 1e999}}                     | data.count | out of range
         "#,
     ) {
-        let [body, path, told] = row[..] else {
+        let [body, path, reported] = row[..] else {
             panic!("{row:?}");
         };
         let error = refused(200, JSON, body);
@@ -169,7 +169,7 @@ fn what_is_wrong_with_the_json_is_named_and_located() {
         assert_eq!(error.json_path(), Some(path), "{body}");
         let end = &body[body.len() - 4..];
         assert!(error.body_excerpt().unwrap().ends_with(end), "{error}");
-        assert!(error.to_string().contains(told), "{error}");
+        assert!(error.to_string().contains(reported), "{error}");
     }
 }
 

@@ -191,12 +191,12 @@ fn only_yes_lets_rangeland_goats_be_created_whether_or_not_questions_are_loaded(
 #[test]
 fn a_form_has_the_findings_about_question_185_that_the_report_has() {
     let list = list("185 @LPAHRG0,LPAG3 ?1=A; 1 @LPAHRG0,LPAG3 optional");
-    for (form, told) in [("LPAHRG0", 0), ("LPAG3", 1)] {
+    for (form, reported) in [("LPAHRG0", 0), ("LPAG3", 1)] {
         let mut form = list.form(&bare(&[form]), &today());
         let before = form.report().findings().len();
         let change = form.answer("1", "A").unwrap();
         assert_eq!(change.appeared.len(), 1);
-        assert_eq!((change.added.len(), before), (told, 1 - told));
+        assert_eq!((change.added.len(), before), (reported, 1 - reported));
         assert_eq!(form.report().question("185").count(), 1);
     }
 }

@@ -6,7 +6,7 @@ mod drafts;
 mod fields;
 mod findings;
 mod forms;
-mod laws;
+mod properties;
 pub(super) mod questions;
 mod reports;
 mod sentences;

@@ -297,7 +297,7 @@ async fn a_sender_that_was_frozen_at_any_request_sends_nothing_twice() {
 
 /// The one case that a client cannot prevent: the service carries out a request after the client has abandoned it. The outbox reports it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn a_request_that_arrives_when_it_was_given_up_makes_a_draft_that_is_told() {
+async fn a_request_that_arrives_when_it_was_given_up_makes_a_draft_that_is_reported() {
     let farm = Farm::new().await;
     let proxy = Proxy::of(&farm.fake).await;
     // The abandoned request is a creation, after the list.
@@ -321,8 +321,8 @@ async fn a_request_that_arrives_when_it_was_given_up_makes_a_draft_that_is_told(
     // The running process may find the duplicate if it searches again; otherwise the next run does.
     lines.extend(farm.finish().lines());
     let duplicates = |line: &Value| line["late_duplicates"].as_array().map_or(0, Vec::len);
-    let told = lines.iter().map(duplicates).filter(|count| *count > 0);
-    assert_eq!(told.collect::<Vec<_>>(), [1], "{lines:?}");
+    let reported = lines.iter().map(duplicates).filter(|count| *count > 0);
+    assert_eq!(reported.collect::<Vec<_>>(), [1], "{lines:?}");
     let reported = |line: &Value| line["report"]["late_duplicates"].as_u64().unwrap_or(0);
     assert_eq!(lines.iter().map(reported).sum::<u64>(), 1, "{lines:?}");
     let list = farm.program().arg("list").run();

@@ -114,12 +114,12 @@ fn seen<T, P>(page: &Page<T, P>, name: impl Fn(&T) -> &str) -> String {
         assert!(error.raw_data().is_some() && error.kind() == ErrorKind::UnreadableRecord);
     }
     for notice in &page.notices {
-        let told = match notice {
+        let reported = match notice {
             ListNotice::TotalChanged { before, now, .. } => format!(" total {before} to {now}"),
             ListNotice::Repeated { ids, .. } => format!(" again {}", listed(ids.clone())),
             other => panic!("{other:?}"),
         };
-        seen.push_str(&told);
+        seen.push_str(&reported);
     }
     seen
 }

@@ -65,13 +65,13 @@ pub(crate) async fn tell() -> Result<(), Failure> {
     show_changes(&replica, &report).await?;
 
     let mut late = replica.changes("screen in the yard");
-    let mut told = 0;
+    let mut reported = 0;
     while let Some(change) = late.next().await? {
         late.acknowledge(&change).await?;
-        told += 1;
+        reported += 1;
     }
     say(&format!(
-        "7. A consumer that is named late is told all that the copy holds, {told} records. Consumers now:"
+        "7. A consumer that is named late is told all that the copy holds, {reported} records. Consumers now:"
     ))?;
     for consumer in replica.consumers().await? {
         let name = printable(consumer.name);

@@ -19,7 +19,7 @@ const LONGEST: Time = 30 * 60;
 /// A change that the user asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Intent {
-    /// Save this text, and keep a wish to submit.
+    /// Save this text, and keep an intent to submit.
     Save(Text),
     /// Submit this text, or the text that the row has.
     Submit(Option<Text>),
@@ -52,7 +52,7 @@ pub(crate) enum RowEvent {
     },
     /// The request got no clear answer.
     Doubt,
-    /// A search found nothing. If `is_over`, the wish is fulfilled.
+    /// A search found nothing. If `is_over`, the intent is fulfilled.
     Absent {
         is_over: bool,
     },
@@ -63,7 +63,7 @@ pub(crate) enum RowEvent {
     Reported(Vec<String>),
     /// The search for late records of earlier creations has ended.
     WatchOver,
-    /// The user who wrote the wish is logged in again.
+    /// The user who wrote the intent is logged in again.
     WriterReturned,
     Decided(Decision),
 }
@@ -191,7 +191,7 @@ impl Row {
             } => {
                 let is_at_rest = self.state == RowState::Confirmed;
                 self.requested(intent, base.as_ref(), moment)?;
-                // A limit applies to the waiting wish only. It ends with that wish, and a delete has none.
+                // A limit applies to the waiting intent only. It ends with that intent, and a delete has none.
                 let kept = self.not_after.take().filter(|_| !is_at_rest);
                 self.not_after = not_after.clone().or(kept);
                 if self.desired == Desired::Delete {
@@ -211,7 +211,7 @@ impl Row {
             } => self.applied(request, record, *is_found, moment),
             RowEvent::Refused => {
                 let refused = self.sent.take().map(|sent| sent.request);
-                // If the wish has changed meanwhile, the refusal is not about the current one.
+                // If the intent has changed meanwhile, the refusal is not about the current one.
                 self.state = if refused == self.next_request() {
                     RowState::Refused
                 } else {
@@ -280,7 +280,7 @@ impl Row {
         let is_at_rest = self.state == RowState::Confirmed;
         let desired = self.desired_of(intent, base.filter(|_| !is_at_rest))?;
         self.written_by(intent, base.is_some(), is_at_rest, moment);
-        // A text equal to the wish need not be sent before it.
+        // A text equal to the intent need not be sent before it.
         let first = self.first.as_ref().and_then(Desired::text);
         if desired == Desired::Delete || first == desired.text() {
             self.first = None;
@@ -338,7 +338,7 @@ impl Row {
         self.writers.extend(moment.user.map(str::to_owned));
     }
 
-    /// Returns the new wish. `base`: the record as another screen showed it while this row waits.
+    /// Returns the new intent. `base`: the record as another screen showed it while this row waits.
     fn desired_of(
         &mut self,
         intent: &Intent,
@@ -358,7 +358,7 @@ impl Row {
                     if self.first.is_some() {
                         return Err(Unfit::ThirdText);
                     }
-                    // The earlier wish is sent first, unchanged, and then the later text.
+                    // The earlier intent is sent first, unchanged, and then the later text.
                     self.first = Some(self.desired.clone());
                     is_kept = false;
                     text.clone()
@@ -405,7 +405,7 @@ impl Row {
             .sent(read)
             .map(|sent| before.laid(&sent).settled(&record.fields, moment.service));
         // This row sent nothing that could have created the record. Expect only its status, so that its fields are compared with the
-        // wish next.
+        // intent next.
         let is_only_named = self.adopt.is_some() && self.lost.is_none();
         if is_only_named {
             let status = json!({"status": record.status()});
@@ -528,8 +528,8 @@ impl Row {
             }
             (Decision::SendAsMe, Some(Question::AnotherUser(_))) => {
                 let user = moment.user.ok_or(Unfit::Decision)?;
-                let wishes = [Some(&self.desired), self.first.as_ref()];
-                let mut texts = wishes.into_iter().flatten().filter_map(Desired::text);
+                let both = [Some(&self.desired), self.first.as_ref()];
+                let mut texts = both.into_iter().flatten().filter_map(Desired::text);
                 if texts.any(Text::is_signed) {
                     return Err(Unfit::Signed);
                 }
@@ -637,7 +637,7 @@ mod tests {
         party["consignee"] = json!({"name": "Sam"});
         let [plain, signed, first, party] =
             [text("08:00"), signed("08:00"), signed("07:00"), party].map(|text| Text::new(&text));
-        let wished = |intent, is_of_record: bool| RowEvent::Requested {
+        let requested = |intent, is_of_record: bool| RowEvent::Requested {
             intent,
             base: is_of_record.then(|| record("c1", base())),
             not_after: None,
@@ -652,15 +652,15 @@ mod tests {
             is_found,
         };
         match word {
-            "edit" => wished(Intent::Save(plain), false),
-            "edit-as-first" => wished(Intent::Save(first), false),
-            "update" => wished(Intent::Save(plain), true),
-            "update-signed" => wished(Intent::Save(signed), true),
-            "update-party" => wished(Intent::Save(party), true),
-            "submit" => wished(Intent::Submit(None), false),
-            "submit-text" => wished(Intent::Submit(Some(plain)), false),
-            "withdraw" => wished(Intent::Withdraw, false),
-            "delete" => wished(Intent::Delete, false),
+            "edit" => requested(Intent::Save(plain), false),
+            "edit-as-first" => requested(Intent::Save(first), false),
+            "update" => requested(Intent::Save(plain), true),
+            "update-signed" => requested(Intent::Save(signed), true),
+            "update-party" => requested(Intent::Save(party), true),
+            "submit" => requested(Intent::Submit(None), false),
+            "submit-text" => requested(Intent::Submit(Some(plain)), false),
+            "withdraw" => requested(Intent::Withdraw, false),
+            "delete" => requested(Intent::Delete, false),
             "applied" => saved(&row.sent.as_ref().unwrap().request, false),
             "found" => saved(
                 &ChangeRequest::Create(row.desired.text().unwrap().clone()),

@@ -151,7 +151,7 @@ fn decide_of_writer(row: &Row, read: Option<&Observation>, when: &Circumstances<
     }
 }
 
-/// The wish is fulfilled, or there is nothing left to create.
+/// The intent is fulfilled, or there is nothing left to create.
 const OVER: Action = Action::Append(RowEvent::Absent { is_over: true });
 
 /// Whether the list can answer what the row waits for. It must have started after the row last changed, and before a first creation it
@@ -179,7 +179,7 @@ fn adopted(row: &Row, id: &str, seen: Option<&ObservedRecord>) -> Action {
     // Assume that the record was created from the text sent last, or from the text that would be sent.
     let lost = row.lost.iter().find_map(|lost| lost.texts.last());
     let text = lost.or(row.next_desired().text());
-    // Nothing was sent, and the only wish is a delete.
+    // Nothing was sent, and the only intent is a delete.
     let text = text.cloned().unwrap_or_else(|| Text::new(&json!({})));
     match seen.filter(|seen| seen.owner.is_none()) {
         Some(seen) => applied(&ChangeRequest::Create(text), &seen.record, true),
@@ -242,7 +242,7 @@ fn creation(
     send(row, None, listing.clone())
 }
 
-/// The records that equal the current wish and appeared since the row was written. After an edit, the wish may be another text than
+/// The records that equal the current intent and appeared since the row was written. After an edit, the intent may be another text than
 /// the creations in doubt have.
 fn twins(row: &Row, seen: &[ObservedRecord], when: &Circumstances<'_>) -> Vec<String> {
     let wanted = row.next_desired().text();
@@ -750,8 +750,8 @@ mod tests {
         };
         let row = watched(Some("c1"));
         let words = "ours ours+ ours-submitted part another older known of-maker of-namer";
-        let told = words.split(' ').filter(|word| found(&row, word, true));
-        assert!(told.eq(["ours"]));
+        let reported = words.split(' ').filter(|word| found(&row, word, true));
+        assert!(reported.eq(["ours"]));
         assert!(!found(&row, "ours", false), "it may be the only record");
         let mut deleted = row.clone();
         deleted.desired = Desired::Delete;
@@ -771,9 +771,9 @@ mod tests {
             own.record.id = "c1".to_owned();
             own.record.created_by = Some("pat".to_owned());
             seen.push(own);
-            let told = with_circumstances(&[], |when| late_duplicates(&row, &seen, true, when));
+            let reported = with_circumstances(&[], |when| late_duplicates(&row, &seen, true, when));
             assert_eq!(
-                told.is_some(),
+                reported.is_some(),
                 is_reported,
                 "the own record has another author"
             );

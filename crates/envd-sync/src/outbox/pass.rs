@@ -226,7 +226,7 @@ impl Pass<'_> {
 
     /// Makes one read, or one commit and its request; `false`: nothing more is due for the row now.
     async fn step(&mut self, row: &Row, read: &mut Option<Observation>) -> Result<bool, PassEnd> {
-        // The user who wrote the wish may have logged in again.
+        // The user who wrote the intent may have logged in again.
         let is_open = matches!(
             row.state,
             RowState::Open { .. } | RowState::Asked(Question::AnotherUser(_))

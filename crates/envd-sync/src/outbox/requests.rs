@@ -89,7 +89,7 @@ impl Outbox {
         NewDeclaration::new(self, &input.into(), true)
     }
 
-    /// Replaces the text of a declaration, and keeps a wish to submit. A request under way is not affected; the new text is sent after
+    /// Replaces the text of a declaration, and keeps an intent to submit. A request under way is not affected; the new text is sent after
     /// it. The edit also answers a question about the earlier text. If this handle has a [`not_after`](Self::not_after), it replaces
     /// the earlier limit.
     ///
@@ -134,7 +134,7 @@ impl Outbox {
             .await
     }
 
-    /// Takes back a wish to submit. If the record may already be submitted, the user is asked before it becomes a draft again.
+    /// Takes back an intent to submit. If the record may already be submitted, the user is asked before it becomes a draft again.
     ///
     /// ```
     /// # test_support::example(async {
@@ -450,7 +450,7 @@ impl<'a> NewDeclaration<'a> {
     /// returns the existing declaration instead of creating another.
     ///
     /// If the repeated call has the same text as the last call with this key, nothing is written, whatever has happened to the
-    /// declaration since. If the text differs, the call is an [edit](Outbox::edit), and a wish to submit stays. The declaration keeps
+    /// declaration since. If the text differs, the call is an [edit](Outbox::edit), and an intent to submit stays. The declaration keeps
     /// its key forever.
     ///
     /// ```

@@ -81,7 +81,7 @@ impl Desired {
         }
     }
 
-    /// Whether this request, once carried out, fulfils the wish.
+    /// Whether this request, once carried out, fulfils the intent.
     pub(crate) fn is_met_by(&self, request: &ChangeRequest) -> bool {
         match (self, request) {
             (Self::Save(desired), ChangeRequest::Create(text) | ChangeRequest::Update(_, text))
@@ -450,7 +450,7 @@ pub(crate) enum Question {
     NotAdopted(String),
     /// The day, form or time that is too late, and the reason.
     Late(Reason, String),
-    #[serde(alias = "NoUsableAnswer")]
+    #[serde(alias = "ServiceUnresponsive")]
     ServiceUnresponsive,
     /// These users wrote it, and another user is logged in.
     AnotherUser(String),
@@ -554,7 +554,7 @@ pub(crate) struct Row {
     pub(crate) id: u64,
     #[serde(default)]
     pub(crate) key: Option<CallerKey>,
-    /// The users who wrote the current wish; empty: unknown, and not checked.
+    /// The users who wrote the current intent; empty: unknown, and not checked.
     #[serde(default)]
     pub(crate) writers: BTreeSet<String>,
     pub(crate) record: Option<String>,
@@ -562,7 +562,7 @@ pub(crate) struct Row {
     pub(crate) is_named: bool,
     #[serde(rename = "wish")]
     pub(crate) desired: Desired,
-    /// An earlier wish that is sent first. One of the two texts is signed, so they cannot be merged.
+    /// An earlier intent that is sent first. One of the two texts is signed, so they cannot be merged.
     pub(crate) first: Option<Desired>,
     pub(crate) base: Option<Base>,
     /// The `updatedAt` that the local copy showed when the user asked for a delete.
@@ -589,7 +589,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// A row for a new declaration, or for a change of `record`. An event then sets the wish.
+    /// A row for a new declaration, or for a change of `record`. An event then sets the intent.
     pub(crate) fn new(id: u64, record: Option<String>, known: Listing, begun: u64) -> Self {
         Self {
             id,
@@ -601,12 +601,12 @@ impl Row {
         }
     }
 
-    /// The wish that is sent next.
+    /// The intent that is sent next.
     pub(crate) fn next_desired(&self) -> &Desired {
         self.first.as_ref().unwrap_or(&self.desired)
     }
 
-    /// The next request towards the wish.
+    /// The next request towards the intent.
     pub(crate) fn next_request(&self) -> Option<ChangeRequest> {
         let desired = self.next_desired();
         let Some(id) = self.record.clone() else {
@@ -657,7 +657,7 @@ impl Row {
         }
     }
 
-    /// The writers of the current wish other than the user who is logged in.
+    /// The writers of the current intent other than the user who is logged in.
     pub(crate) fn other_writers(&self, user: Option<&str>) -> Option<String> {
         let others = self
             .writers

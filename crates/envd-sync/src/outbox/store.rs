@@ -175,7 +175,7 @@ impl Transaction<'_> {
     }
 
     /// Appends an event that was decided for this state of the row; `None`: the row has changed since, or the record now belongs to
-    /// another row. The answer to a request is accepted as long as that request is under way, even if the user has changed the wish
+    /// another row. The answer to a request is accepted as long as that request is under way, even if the user has changed the intent
     /// meanwhile.
     pub(super) fn transition(&mut self, decided: &Row, event: &RowEvent) -> Option<&mut Row> {
         let now = self.row(decided.id)?;
@@ -547,7 +547,7 @@ pub(super) fn key_name(key: &str) -> Result<String> {
     account_store::document_name(KEY, key, "a key")
 }
 
-/// The document of a row. A text that occurs several times in it, such as in the wish and in a doubtful request, is stored once.
+/// The document of a row. A text that occurs several times in it, such as in the intent and in a doubtful request, is stored once.
 fn packed(row: &Row) -> String {
     let mut texts = Vec::new();
     // OK because the documents are structs of texts, numbers and JSON.

@@ -107,10 +107,10 @@ impl Pace {
             .min(LONGEST_WAIT.max(self.interval));
         let request = error.client();
         // Never earlier than the service allows, so the jitter of `Retry-After` is only added.
-        let told = request.and_then(envd_sdk::Error::retry_after);
-        let told = told.unwrap_or_default();
+        let delivered = request.and_then(envd_sdk::Error::retry_after);
+        let delivered = delivered.unwrap_or_default();
         self.jittered(wait)
-            .max(told.saturating_add(self.jittered(told) / 10))
+            .max(delivered.saturating_add(self.jittered(delivered) / 10))
     }
 
     /// Spreads the requests of programs that started at the same time.

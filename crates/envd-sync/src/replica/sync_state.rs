@@ -27,7 +27,7 @@ pub(super) struct SyncState {
     /// The number of the next change. The first change has number 1; before it, this is 0.
     pub(super) next_sequence: u64,
     /// The number of the last scan that has written anything. Full and incremental scans share the numbers.
-    #[serde(rename = "walks")]
+    #[serde(rename = "scans")]
     pub(super) scans: u64,
     /// The number of the last scan that ended.
     pub(super) ended: u64,

@@ -12,8 +12,8 @@ async fn nothing_of_a_manager_shows_a_token_or_a_user() {
     let mut events = manager.events();
     let tokens = log_in(&bench, &manager, "auth0|sam").await;
     bench.clock.advance(DAY);
-    let told = "rt-2 at-2 sam";
-    let body = json!({"error": "invalid_client", "error_description": told});
+    let reported = "rt-2 at-2 sam";
+    let body = json!({"error": "invalid_client", "error_description": reported});
     bench.idp.reply(reply(401, body));
     let error = refusal(&manager).await;
     let session = manager.inspect().await;

@@ -2,5 +2,5 @@
 
 mod edits;
 mod items;
-mod laws;
+mod properties;
 mod scenarios;

@@ -65,7 +65,7 @@ proptest! {
     #![proptest_config(cases(256))]
 
     #[test]
-    fn nothing_is_lost_and_nothing_new_is_sent_without_being_told(
+    fn nothing_is_lost_and_nothing_new_is_sent_without_being_reported(
         lists in (questions(), questions()),
         answers in answers(),
         is_closed in prop::bool::ANY,
@@ -101,8 +101,8 @@ proptest! {
         for answer in answers.iter().filter(|answer| explain(answer, before, &input) == Explanation::Applies) {
             let is = explain(answer, after, draft);
             if is != Explanation::Applies {
-                let told = dropped.next().map(|it| (&it.answer, &it.because));
-                prop_assert_eq!(told, Some((answer, &is)));
+                let reported = dropped.next().map(|it| (&it.answer, &it.because));
+                prop_assert_eq!(reported, Some((answer, &is)));
             }
         }
         prop_assert!(dropped.next().is_none());

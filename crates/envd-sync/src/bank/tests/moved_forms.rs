@@ -28,7 +28,7 @@ fn moved(before: &Bank, input: &ConsignmentInput, after: &Bank, day: &str) -> Mo
 }
 
 /// The reported differences: dropped answers `-`, questions to be reviewed `~`, questions that appear `+`, findings `!`.
-fn told(moved: &MovedForm) -> String {
+fn reported(moved: &MovedForm) -> String {
     let dropped = moved
         .dropped
         .iter()
@@ -37,8 +37,8 @@ fn told(moved: &MovedForm) -> String {
     let appeared = moved.change.appeared.iter().map(|it| format!("+{it}"));
     let findings = moved.change.added.iter();
     let findings = findings.map(|it| format!("!{:?} {}", it.rule, it.question.as_ref().unwrap()));
-    let told = dropped.chain(reworded).chain(appeared).chain(findings);
-    told.collect::<Vec<_>>().join("; ")
+    let reported = dropped.chain(reworded).chain(appeared).chain(findings);
+    reported.collect::<Vec<_>>().join("; ")
 }
 
 /// `17=Yes 3.0=24`: an answer to question 17, and one to question 3 in row 0.
@@ -68,13 +68,13 @@ fn edit(list: &mut Value, edits: &str) {
 }
 
 #[test]
-fn what_another_list_changes_is_told() {
+fn what_another_list_changes_is_reported() {
     for line in rows(include_str!("moved_forms.txt")) {
         let mut input = input(FormType::Lpac1);
         input.answers = answers(line[0]).into();
         let list = cattle(|list| edit(list, line[1]));
         let moved = moved(&bank(&cattle(|_| ())), &input, &bank(&list), TODAY);
-        assert_eq!(told(&moved), line[2], "{line:?}");
+        assert_eq!(reported(&moved), line[2], "{line:?}");
     }
 }
 
@@ -87,12 +87,12 @@ fn lpag2_becomes_lpag3_without_questions_23_24_and_87() {
     let given = "3.0=75 4.0=Boer 17=No 23=No 24=confirmGoatsTagged 87=No";
     goats.answers = answers(given).into();
     let unchanged =
-        |moved: &MovedForm| moved.form.save().input() == &goats && told(moved).is_empty();
+        |moved: &MovedForm| moved.form.save().input() == &goats && reported(moved).is_empty();
     assert!(unchanged(&moved(&list, &goats, &list, "2024-11-18")));
 
     let newer = moved(&list, &goats, &list, "2024-11-19");
     let gone = ["23", "24", "87"].map(|id| format!("-{id}: it belongs to other forms"));
-    assert_eq!(told(&newer), gone.join("; "));
+    assert_eq!(reported(&newer), gone.join("; "));
     let sent = newer.form.to_input();
     assert_eq!(sent.forms, [FormType::Lpag3]);
     assert_eq!(sent.answers(), &goats.answers()[..3]);

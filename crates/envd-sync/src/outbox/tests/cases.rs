@@ -74,7 +74,7 @@ fn unanswered(ago: u64) -> Unanswered {
     }
 }
 
-/// Builds a row from words for the wish, the known state and the row state.
+/// Builds a row from words for the intent, the known state and the row state.
 #[expect(clippy::too_many_lines, reason = "a list of words")]
 pub(crate) fn row(words: &str) -> Row {
     let has = |word: &str| words.split(' ').any(|one| one == word);

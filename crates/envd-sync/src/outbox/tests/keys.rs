@@ -29,7 +29,7 @@ async fn a_repeated_call_with_a_key_makes_no_second_declaration() {
     // Another process, which shares only the store.
     let (again, is_written) = submitted(&farm.outbox(), 24, "load 7").await.unwrap();
     assert_eq!((again.id, is_written), (first.id, true));
-    // Another text is an edit, and the wish to submit stays.
+    // Another text is an edit, and the intent to submit stays.
     let (edited, is_written) = saved(&outbox, 25, "load 7").await.unwrap();
     assert_eq!((edited.id, is_written), (first.id, true));
     assert_eq!(edited.wanted, Wanted::Submit);

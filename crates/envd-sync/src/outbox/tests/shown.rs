@@ -77,12 +77,12 @@ async fn debug_output_and_errors_never_contain_the_text() {
         assert!(error.to_string().contains(&name), "{error}");
     }
     outbox.decide(conflict.id, Decision::Discard).await.unwrap();
-    let mut told = 0;
+    let mut reported = 0;
     while let Some(Some(one)) = futures_util::FutureExt::now_or_never(events.next()) {
         assert_hidden(&one);
-        told += 1;
+        reported += 1;
     }
-    assert!(told > 10);
+    assert!(reported > 10);
     let shown = super::farm::now(&outbox, refused.id).await;
     assert_eq!(shown.input, Some(marked()));
 }
@@ -123,8 +123,8 @@ async fn a_late_duplicate_is_an_event() {
     let next = farm.outbox();
     let mut events = next.events();
     farm.send(&next).await;
-    let told = events.next().await.unwrap();
-    assert_eq!((told.id, told.late_duplicates.len()), (id, 1));
+    let reported = events.next().await.unwrap();
+    assert_eq!((reported.id, reported.late_duplicates.len()), (id, 1));
 }
 
 /// The file contains no token, and only its owner can read it.
@@ -154,7 +154,7 @@ async fn the_file_holds_no_token() {
     assert!(files > 0, "what is looked through is what was written");
 }
 
-/// A wish takes one commit, and an undisturbed creation takes two. Each pass adds one commit for the list and one for the lease. A run
+/// An intent takes one commit, and an undisturbed creation takes two. Each pass adds one commit for the list and one for the lease. A run
 /// with nothing to do makes no commit.
 #[tokio::test]
 async fn many_waiting_declarations_are_all_confirmed_at_a_cost_in_proportion() {

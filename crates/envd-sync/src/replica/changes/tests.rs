@@ -20,7 +20,7 @@ impl Changes {
 
 /// Holds: a consumer has a name that can be stored, and acknowledges what it was told.
 #[tokio::test]
-async fn names_and_changes_that_cannot_be_used_are_told() {
+async fn names_and_changes_that_cannot_be_used_are_delivered() {
     let account = AccountStore::new(Arc::new(MemorySync::new()), "envd-1");
     let feed = |name: &str| Changes::new(account.clone(), name.to_owned());
     for name in ["", "a\nb", &"x".repeat(101)] {
@@ -74,7 +74,7 @@ fn changes_come_back_from_what_a_store_keeps() {
 }
 
 #[test]
-fn a_status_change_is_told_apart() {
+fn a_status_change_differs_from_other_changes() {
     let between = |before, after| ChangeKind::between(Some(&summary(before)), &summary(after));
     let Some(ChangeKind::Changed { fields, status, .. }) = between(
         r#"{"status": "DRAFT", "heads": 1}"#,

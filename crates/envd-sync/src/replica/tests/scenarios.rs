@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use super::listing::{Compared, ListOrder, Total, instant};
-use super::site::{Records, Site, copied, described, told};
+use super::site::{Records, Site, copied, delivered, described};
 use crate::error::{Error, Result};
 use crate::replica::{Change, Changes, Depth, Replica, ScanProgress};
 use crate::store::rows::{Batch, ChangeRange};
@@ -34,7 +34,7 @@ async fn scans_leave_the_copy_as_the_table_says() {
 /// Holds: failure point 24: the next full scan finds all, says so, and the account is read in full from then on.
 /// Holds: what another version wrote is neither read nor overwritten.
 #[tokio::test]
-async fn doubtful_lists_are_told_as_the_table_says() {
+async fn doubtful_lists_are_delivered_as_the_table_says() {
     play::<Play>(include_str!("doubts.txt")).await;
 }
 
@@ -63,7 +63,7 @@ struct Play {
     report: Value,
     /// The text of the report or the error.
     text: String,
-    told: Option<Vec<String>>,
+    delivered: Option<Vec<String>>,
     requests: Vec<(String, String, String)>,
     /// The numbers of commits and reads of the store before this step.
     before: [usize; 2],
@@ -97,7 +97,7 @@ impl Play {
             progress,
             report: Value::Null,
             text: String::new(),
-            told: None,
+            delivered: None,
             requests: Vec::new(),
             before: [0; 2],
         }
@@ -128,15 +128,15 @@ impl Play {
             (feed.in_chunks(self.chunk), Vec::new())
         };
         let (feed, heard) = self.feeds.entry(name.to_owned()).or_insert_with(new);
-        let mut told = Vec::new();
-        while told.len() < most
+        let mut delivered = Vec::new();
+        while delivered.len() < most
             && let Some(change) = feed.next().await?
         {
             let heads = &change.record().value()["heads"];
-            told.push(format!("{} {heads}", described(&change)));
+            delivered.push(format!("{} {heads}", described(&change)));
             heard.push(change);
         }
-        self.told = Some(told);
+        self.delivered = Some(delivered);
         Ok(())
     }
 
@@ -165,7 +165,7 @@ impl Play {
             ["calm"] => self.site.make_incremental(&self.replica).await,
             ["tell", ref consumer @ ..] => {
                 let consumer = consumer.first().unwrap_or(&"a");
-                self.told = Some(told(&self.replica, consumer).await);
+                self.delivered = Some(delivered(&self.replica, consumer).await);
             }
             ["hear", feed] => self.hear(feed, usize::MAX).await?,
             ["hear", feed, most] => self.hear(feed, most.parse().unwrap()).await?,
@@ -230,7 +230,7 @@ impl Stage for Play {
     }
 
     async fn act(&mut self, words: &[&str]) -> Result<()> {
-        (self.told, self.requests) = (None, self.site.take_requests());
+        (self.delivered, self.requests) = (None, self.site.take_requests());
         self.before = self.counts();
         self.progress.lock().unwrap().clear();
         let done = self.do_step(words).await;
@@ -253,18 +253,18 @@ impl Stage for Play {
                 (copied, _) => listed(copied),
             },
             "told" => {
-                let told = match self.told.take() {
-                    Some(told) => told,
-                    None => told(&self.replica, "a").await,
+                let delivered = match self.delivered.take() {
+                    Some(delivered) => delivered,
+                    None => delivered(&self.replica, "a").await,
                 };
                 match expected.strip_prefix("sorted ") {
-                    _ if is_number => told.len().to_string(),
+                    _ if is_number => delivered.len().to_string(),
                     Some(_) => {
-                        let mut told = told;
-                        told.sort();
-                        format!("sorted {}", listed(told))
+                        let mut delivered = delivered;
+                        delivered.sort();
+                        format!("sorted {}", listed(delivered))
                     }
-                    None => listed(told),
+                    None => listed(delivered),
                 }
             }
             "from" => self.requests[0].2.clone(),

@@ -189,14 +189,14 @@ pub(super) async fn copied(store: &MemorySync) -> Vec<String> {
 }
 
 /// Reads and acknowledges all changes of a consumer; returns the kind and id of each.
-pub(super) async fn told(replica: &Replica, consumer: &str) -> Vec<String> {
+pub(super) async fn delivered(replica: &Replica, consumer: &str) -> Vec<String> {
     let mut feed = replica.changes(consumer);
-    let mut told = Vec::new();
+    let mut delivered = Vec::new();
     while let Some(change) = feed.next().await.unwrap() {
-        told.push(described(&change));
+        delivered.push(described(&change));
         feed.acknowledge(&change).await.unwrap();
     }
-    told
+    delivered
 }
 
 pub(super) fn described(change: &Change) -> String {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::site::{Site, copied, told};
+use super::site::{Site, copied, delivered};
 use crate::replica::Replica;
 use crate::store::MemorySync;
 
@@ -17,8 +17,8 @@ async fn one_store_keeps_accounts_apart() {
     let two = Replica::new(&site.account("envd-2"), store.clone());
     assert_eq!(two.sync().await.unwrap().appeared, 4);
     assert_eq!(copied(&store).await.len(), 3);
-    assert_eq!(told(&two, "a").await.len(), 4);
-    assert_eq!(told(&one, "a").await.len(), 3);
+    assert_eq!(delivered(&two, "a").await.len(), 4);
+    assert_eq!(delivered(&one, "a").await.len(), 3);
     // A store behind a pointer can be shared as well.
     let shared = Arc::new(store);
     let three = Replica::new(&site.account("envd-1"), Arc::clone(&shared));

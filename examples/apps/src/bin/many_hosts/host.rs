@@ -203,12 +203,12 @@ impl Host {
             _ => FIRST_WAIT.saturating_mul(2_u32.saturating_pow(doublings)),
         };
         // Retry at least once per interval, unless the service asked for a longer wait.
-        let told = self.client.paused_for().unwrap_or_default();
+        let reported = self.client.paused_for().unwrap_or_default();
         let requests = sent.requests + synced.requests;
         let above = u32::try_from(requests.saturating_sub(1)).unwrap_or(u32::MAX);
         Ended {
             failures,
-            next_in: due_in.max(back_off).min(interval).max(told),
+            next_in: due_in.max(back_off).min(interval).max(reported),
             debt: Duration::from_secs_f64(f64::from(above) / self.options.per_second),
         }
     }

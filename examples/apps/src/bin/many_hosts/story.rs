@@ -25,9 +25,9 @@ const LIMIT: Duration = Duration::from_secs(40);
 
 pub(crate) async fn tell(service: &Service) -> Result<(), Failure> {
     service.drop_tables().await?;
-    let told = play(service).await;
+    let reported = play(service).await;
     service.drop_tables().await?;
-    told
+    reported
 }
 
 async fn play(service: &Service) -> Result<(), Failure> {

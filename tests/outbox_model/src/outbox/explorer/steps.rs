@@ -442,30 +442,34 @@ impl World {
             self.invariants.happened();
         }
         match step {
-            Step::Save(draft) => self.wishes(About::New, save(*draft), Some(*draft), None),
+            Step::Save(draft) => self.requests(About::New, save(*draft), Some(*draft), None),
             Step::SaveInTime(draft) => {
                 let not_after = Some(limit(self.now).at);
-                self.wishes(About::New, save(*draft), Some(*draft), not_after)
+                self.requests(About::New, save(*draft), Some(*draft), not_after)
             }
-            Step::Submit(draft) => self.wishes(About::New, submit(*draft), Some(*draft), None),
-            Step::Edit(id, draft) => self.wishes(About::Row(*id), save(*draft), Some(*draft), None),
+            Step::Submit(draft) => self.requests(About::New, submit(*draft), Some(*draft), None),
+            Step::Edit(id, draft) => {
+                self.requests(About::Row(*id), save(*draft), Some(*draft), None)
+            }
             Step::EditAndSubmit(id, draft) => {
-                self.wishes(About::Row(*id), submit(*draft), Some(*draft), None)
+                self.requests(About::Row(*id), submit(*draft), Some(*draft), None)
             }
-            Step::SubmitSaved(id) => self.wishes(About::Row(*id), Intent::Submit(None), None, None),
-            Step::Withdraw(id) => self.wishes(About::Row(*id), Intent::Withdraw, None, None),
-            Step::Delete(id) => self.wishes(About::Row(*id), Intent::Delete, None, None),
+            Step::SubmitSaved(id) => {
+                self.requests(About::Row(*id), Intent::Submit(None), None, None)
+            }
+            Step::Withdraw(id) => self.requests(About::Row(*id), Intent::Withdraw, None, None),
+            Step::Delete(id) => self.requests(About::Row(*id), Intent::Delete, None, None),
             Step::Decide(id, decision) => {
                 let event = RowEvent::Decided(decision.clone());
                 self.says(About::Row(*id), &event, None, None)
             }
             Step::Update(at, draft) => {
-                self.wishes(About::Record(*at), save(*draft), Some(*draft), None)
+                self.requests(About::Record(*at), save(*draft), Some(*draft), None)
             }
             Step::SubmitRecord(at, draft) => {
-                self.wishes(About::Record(*at), submit(*draft), Some(*draft), None)
+                self.requests(About::Record(*at), submit(*draft), Some(*draft), None)
             }
-            Step::DeleteRecord(at) => self.wishes(About::Record(*at), Intent::Delete, None, None),
+            Step::DeleteRecord(at) => self.requests(About::Record(*at), Intent::Delete, None, None),
             Step::Website(at, change) => self.website(*at, *change),
             Step::Twin => {
                 let given = FieldValues::of_text(&Draft::A.text());
@@ -552,7 +556,7 @@ impl World {
         true
     }
 
-    fn wishes(
+    fn requests(
         &mut self,
         about: About,
         intent: Intent,

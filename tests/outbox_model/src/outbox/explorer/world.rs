@@ -466,7 +466,7 @@ impl World {
     }
 
     fn tells(&mut self, row: &Row, event: &RowEvent) {
-        let RowEvent::Reported(told) = event else {
+        let RowEvent::Reported(reported) = event else {
             return;
         };
         let own = row.record.as_ref().map(|own| service::at(own));
@@ -476,12 +476,12 @@ impl World {
         let mut others = self.rows.values().filter(|other| other.id != row.id);
         let is_of_another = others.any(|other| {
             let mut records = other.record.iter();
-            !is_given_up(other) && records.any(|record| told.contains(record))
+            !is_given_up(other) && records.any(|record| reported.contains(record))
         });
         let screen = self.screen(row.id);
-        let told = told.iter().map(|record| service::at(record));
+        let reported = reported.iter().map(|record| service::at(record));
         self.invariants
-            .tells(row.id, told, &screen, is_own_there, is_of_another);
+            .tells(row.id, reported, &screen, is_own_there, is_of_another);
     }
 
     /// One read, or one commit and its request, as in `pass.rs`. Returns false if the row has nothing to do.
@@ -1134,7 +1134,7 @@ fn base_of(event: &RowEvent) -> ServiceRecord {
         RowEvent::Requested {
             base: Some(base), ..
         } => base.clone(),
-        _ => unreachable!("a record is wished about with a base"),
+        _ => unreachable!("a record is edited with a base"),
     }
 }
 

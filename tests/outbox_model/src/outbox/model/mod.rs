@@ -4,7 +4,7 @@
 //! 1. The outbox never submits a record that it did not write.
 //! 2. No value that another user wrote is lost without a question.
 //! 3. Every record reported as a duplicate is a duplicate.
-//! 4. Within two days of reachable time, every wish is met, refused, discarded, or has become a question.
+//! 4. Within two days of reachable time, every intent is met, refused, discarded, or has become a question.
 //!
 //! The schedules of the outbox loop in `envd-sync` use the same invariants, user and website. `PLANTED` plants a mistake.
 

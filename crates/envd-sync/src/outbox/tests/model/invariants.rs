@@ -218,9 +218,9 @@ impl Invariants {
         let doings = self.doings.clone().into_iter();
         let copied = doings.map(|((_, row), doings)| ((1, row), doings));
         self.doings.extend(copied);
-        let looks = self.searches.clone().into_iter();
+        let searches = self.searches.clone().into_iter();
         self.searches
-            .extend(looks.map(|(_, begun, event)| (1, begun, event)));
+            .extend(searches.map(|(_, begun, event)| (1, begun, event)));
         let rows = self.rows.clone().into_iter();
         self.rows.extend(rows.map(|((_, id), row)| ((1, id), row)));
     }
@@ -298,7 +298,7 @@ impl Invariants {
         );
         forbid(
             commit.act.is_none() && row.desired != before.desired,
-            format_args!("nobody has changed the wish of {before:?} to {row:?}"),
+            format_args!("nobody has changed the intent of {before:?} to {row:?}"),
         );
         if let (RowState::Asked(Question::Changed(read)), true) =
             (&row.state, before.state != row.state)
@@ -405,14 +405,14 @@ impl Invariants {
         let store = commit.store;
         let id = row.id;
         let doings = self.of(store, id).clone();
-        let looks = |since: u64| {
+        let searches = |since: u64| {
             let since = |look: &&(usize, u64, u64)| look.0 == store && look.1 > since;
             self.searches.iter().filter(since).count()
         };
         // A request without a clear answer must be searched for twice.
-        let is_early = doings.doubt.is_some_and(|(_, begun)| looks(begun) < 2);
+        let is_early = doings.doubt.is_some_and(|(_, begun)| searches(begun) < 2);
         forbid(
-            is_early || looks(doings.written) == 0,
+            is_early || searches(doings.written) == 0,
             format_args!("row {id} is sent after too few looks: {row:?}"),
         );
         let had = doings.record.as_ref().map(|id| &service.records[id]);
@@ -603,7 +603,7 @@ impl Invariants {
         );
     }
 
-    /// Checks the effect of a wish. `base`: the record, if another screen edited it.
+    /// Checks the effect of an intent. `base`: the record, if another screen edited it.
     fn requested(
         &mut self,
         service: &Service,
@@ -616,10 +616,10 @@ impl Invariants {
         let is_touched = before.sent != row.sent || row.state != RowState::Sending;
         forbid(
             before.state == RowState::Sending && is_touched,
-            format_args!("a wish touches what is under way: {row:?}"),
+            format_args!("a request touches what is under way: {row:?}"),
         );
         let is_submitted = match intent {
-            // A fulfilled wish does not affect the next one.
+            // A fulfilled intent does not affect the next one.
             Intent::Save(_) => {
                 let is_first = row.first.is_some() && row.first != before.first;
                 let is_kept = before.state != RowState::Confirmed && !is_first;
@@ -731,7 +731,7 @@ impl Invariants {
         self.doings[&(0, row)].is_decided
     }
 
-    /// Checks at the end that every confirmed wish is fulfilled. `has_lag`: an unlisted record may be mistaken for a deleted one.
+    /// Checks at the end that every confirmed intent is fulfilled. `has_lag`: an unlisted record may be mistaken for a deleted one.
     pub(super) fn check_end(&self, service: &Service, has_lag: bool) {
         for row in self
             .rows

@@ -155,7 +155,7 @@ pub(super) fn next_act(
         base,
         not_after,
     };
-    note(|| format!("the person wishes about {about:?}: {event:?}"));
+    note(|| format!("the person writes about {about:?}: {event:?}"));
     Some((about, event))
 }
 

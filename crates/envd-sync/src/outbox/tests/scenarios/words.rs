@@ -103,7 +103,7 @@ impl Play {
         let what = words[0];
         let since = |nth: usize| self.counts()[nth] - self.before[nth];
         let count = |number: usize| format!("{what} {number}");
-        let told = |number: u64| format!("{what} {number}");
+        let reported = |number: u64| format!("{what} {number}");
         let stopped = report.stopped_by.as_deref();
         let next = self.next.map(|next| next.as_secs_f64());
         match *words {
@@ -123,12 +123,12 @@ impl Play {
             }),
             ["goes", "on"] => stopped.unwrap_or("goes on").to_owned(),
             ["stopped"] => stopped.map_or("goes on", |_| what).to_owned(),
-            ["confirmed", _] => told(report.confirmed),
-            ["refused", _] => told(report.refused),
-            ["asking", _] => told(report.needs_attention),
-            ["waiting", _] => told(report.waiting),
-            ["problems", _] => told(report.confirmed_with_problems),
-            ["late-duplicates", _] => told(report.late_duplicates),
+            ["confirmed", _] => reported(report.confirmed),
+            ["refused", _] => reported(report.refused),
+            ["asking", _] => reported(report.needs_attention),
+            ["waiting", _] => reported(report.waiting),
+            ["problems", _] => reported(report.confirmed_with_problems),
+            ["late-duplicates", _] => reported(report.late_duplicates),
             [record, "has", field] => {
                 let path = field.split_once('=').unwrap().0;
                 let mut is = self.record(record);
