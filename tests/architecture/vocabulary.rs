@@ -6,7 +6,7 @@ use super::files;
 const MOST_WORDS: usize = 12;
 
 /// Words that the code once used for what has a common name, and that name.
-const RETIRED: [(&str, &str); 9] = [
+const RETIRED: [(&str, &str); 8] = [
     ("wish", "desired state, intent"),
     ("wished", "requested"),
     ("wishes", "requests"),
@@ -15,18 +15,22 @@ const RETIRED: [(&str, &str); 9] = [
     ("laws", "invariants, requirements"),
     ("epochs", "sessions"),
     ("told", "reported, delivered"),
-    ("looks", "searches"),
 ];
 
-/// The identifiers of a line of code: no comments, no texts.
+/// The parts of the identifiers in a line of code, without comments and texts.
 fn identifiers(line: &str) -> Vec<&str> {
-    if line.trim_start().starts_with("//") {
-        return Vec::new();
-    }
     // Every second part is a text. A quote within a text only hides words from this test.
-    let code = line.split('"').step_by(2);
-    code.flat_map(|part| part.split(|it: char| !it.is_ascii_alphanumeric()))
-        .collect()
+    let mut words = Vec::new();
+    for code in line.split('"').step_by(2) {
+        let (code, comment) = code
+            .split_once("//")
+            .map_or((code, None), |(code, rest)| (code, Some(rest)));
+        words.extend(code.split(|it: char| !it.is_ascii_alphanumeric()));
+        if comment.is_some() {
+            break;
+        }
+    }
+    words
 }
 
 fn retired(line: &str) -> Vec<&'static str> {

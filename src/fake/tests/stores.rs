@@ -13,13 +13,13 @@ use crate::fake::check_token_store;
 use crate::fake::store_conformance::{CheckedTokenStore, broken_requirements};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_memory_store_keeps_all_laws() {
+async fn the_memory_store_meets_all_requirements() {
     let store = MemoryStore::new();
     check_token_store(move || store.clone()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_file_store_keeps_all_laws() {
+async fn the_file_store_meets_all_requirements() {
     let folder = TestFolder::new();
     let file = folder.path().join("tokens.json");
     check_token_store(move || FileStore::new(&file)).await;
@@ -27,7 +27,7 @@ async fn the_file_store_keeps_all_laws() {
 
 #[cfg(feature = "keyring")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_keyring_store_keeps_all_laws() {
+async fn the_keyring_store_meets_all_requirements() {
     use crate::auth::keyring::KeyringStore;
     use keyring_core::mock::Store;
 
