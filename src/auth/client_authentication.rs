@@ -247,6 +247,10 @@ pub trait AssertionSigner: Send + Sync + 'static {
     /// The time limit is ten seconds. After a time-out or an error, nothing is sent, a valid token stays in use, and the
     /// request is retried later, as with an unreachable provider. The error becomes the [`source`](std::error::Error::source)
     /// of this crate's error, so it must not reveal the key.
+    ///
+    /// # Cancel safety
+    ///
+    /// The future may be dropped before it completes, at the latest at the time limit. Its signature is then not used.
     fn sign<'a>(
         &'a self,
         signing_input: &'a [u8],

@@ -33,6 +33,10 @@ impl LoginRequest {
     ///
     /// See [`TokenManager::complete_device_login`](super::TokenManager::complete_device_login) for an example.
     ///
+    /// # Cancel safety
+    ///
+    /// Nothing is stored. If the future is dropped, codes that the provider has already issued expire unused.
+    ///
     /// # Errors
     ///
     /// [`Config`](crate::ErrorKind::Config) if no
@@ -146,9 +150,8 @@ impl TokenManager {
     /// Waits until the user has confirmed or refused a login on another device. Stores the tokens before it returns (RFC 8628).
     ///
     /// The token endpoint is polled at the provider's [interval](crate::auth::DeviceLogin::interval), less often if the
-    /// provider asks for that or is unreachable, and never after the codes have expired. To cancel, drop the future: no further
-    /// requests are sent. A request that is already under way completes in its own task, so its tokens are still stored. The
-    /// tokens of an earlier login are replaced. A logout in the meantime aborts the login.
+    /// provider asks for that or is unreachable, and never after the codes have expired. The tokens of an earlier login are
+    /// replaced. A logout in the meantime aborts the login.
     ///
     /// ```
     /// use envd_sdk::Clock;
@@ -167,6 +170,11 @@ impl TokenManager {
     /// assert!(tokens.subject().is_some());
     /// # Ok(()) });
     /// ```
+    ///
+    /// # Cancel safety
+    ///
+    /// To cancel the login, drop the future: no further polls are sent. A poll that is already under way completes in its own
+    /// task, and its tokens are still stored.
     ///
     /// # Errors
     ///

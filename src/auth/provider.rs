@@ -109,6 +109,10 @@ impl Provider {
     /// # Ok(()) });
     /// ```
     ///
+    /// # Cancel safety
+    ///
+    /// As [`ProviderBuilder::discover`].
+    ///
     /// # Errors
     ///
     /// As [`ProviderBuilder::discover`].

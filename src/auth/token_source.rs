@@ -148,6 +148,11 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 ///     }
 /// }
 /// ```
+///
+/// # Cancel safety
+///
+/// The future of either method may be dropped before it completes, for example at the [deadline](crate::Call::deadline) of a
+/// call. Run a renewal in its own task if it must not be interrupted, for example because a refresh token is valid only once.
 pub trait TokenSource: Send + Sync + 'static {
     /// Returns a token that should currently be accepted.
     fn token(&self) -> BoxFuture<'_, Result<AccessToken>>;

@@ -167,6 +167,10 @@ impl FakeBuilder {
 
     /// Starts serving.
     ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the servers that it has started stop.
+    ///
     /// # Errors
     ///
     /// [`Config`](crate::ErrorKind::Config) if the port cannot be bound, the loopback interface is down, an accreditation has

@@ -109,6 +109,10 @@ impl Fake {
     /// # Ok(()) });
     /// ```
     ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the manager is lost. Its login may still complete in its own task.
+    ///
     /// # Errors
     ///
     /// None while the fake runs; [`TokenUnavailable`](crate::ErrorKind::TokenUnavailable) if a script makes its identity

@@ -149,6 +149,10 @@ pub struct Fake {
 impl Fake {
     /// Starts a fake with all defaults, on a free port of 127.0.0.1.
     ///
+    /// # Cancel safety
+    ///
+    /// As [`FakeBuilder::start`].
+    ///
     /// # Panics
     ///
     /// If no port is free; [`builder`](Self::builder) returns an error instead.
@@ -243,6 +247,10 @@ impl Fake {
     }
 
     /// Waits until a reply is delayed on the fake's clock, by a latency or a slow body.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends the wait and has no other effect.
     pub async fn until_delayed(&self) {
         let mut delayed = self.proxy.delayed();
         // OK because the proxy, which owns the sender, lives as long as `self`.
@@ -271,6 +279,10 @@ impl Fake {
     /// # Ok(()) });
     /// ```
     ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped after its first poll, the service still stops.
+    ///
     /// # Panics
     ///
     /// If another program takes the port while it is briefly free.
@@ -280,6 +292,10 @@ impl Fake {
     }
 
     /// Serves again after [`stop`](Self::stop), on the same port. The next request gets a reply.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped after its first poll, the service still starts again.
     ///
     /// # Panics
     ///

@@ -55,6 +55,10 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// | `LockStopsNoWrites` | reads, writes and removals work while the account's lock is held, because its holder performs them |
 /// | `ReadableIsNotSetAside` | a readable record is never set aside |
 ///
+/// # Cancel safety
+///
+/// If the future is dropped, records of accounts that begin with `conformance` may remain in the store.
+///
 /// # Panics
 ///
 /// With one line per broken requirement, and the observation.

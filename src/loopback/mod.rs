@@ -168,6 +168,10 @@ impl LoopbackBuilder {
 
     /// Starts listening.
     ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the sockets that it has bound are closed.
+    ///
     /// # Errors
     ///
     /// [`Config`](crate::ErrorKind::Config) if the port is in use on any address of the host, if the redirect address is not on
@@ -271,6 +275,10 @@ pub struct Loopback {
 impl Loopback {
     /// Listens on a free port of 127.0.0.1.
     ///
+    /// # Cancel safety
+    ///
+    /// As [`LoopbackBuilder::bind`].
+    ///
     /// # Errors
     ///
     /// [`Config`](crate::ErrorKind::Config) when no port is available.
@@ -307,6 +315,10 @@ impl Loopback {
     ///
     /// Show the address to the user as well: this method cannot detect a browser that fails to open or to read the file.
     ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the browser may still open. The file is then deleted at once, so the browser may not find it.
+    ///
     /// # Errors
     ///
     /// [`Config`](crate::ErrorKind::Config) if the file cannot be written, or if this machine has no way to open a browser.
@@ -317,6 +329,11 @@ impl Loopback {
 
     /// Waits for the callback and completes the login, like [`TokenManager::complete_login`] with a listener instead of a
     /// pasted address. The browser gets its page once the callback is checked, before the tokens are requested.
+    ///
+    /// # Cancel safety
+    ///
+    /// Until the browser has received its page, dropping the future closes the listener and cancels the login. Afterwards the
+    /// login completes in its own task, as with [`TokenManager::complete_login`].
     ///
     /// # Errors
     ///

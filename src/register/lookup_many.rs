@@ -187,11 +187,20 @@ impl LookupMany {
     }
 
     /// The next result, without the need for a stream library; `None` after the last.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, no result is lost: the next call returns it.
     pub async fn next(&mut self) -> Option<LookupResult> {
         poll_fn(|context| self.poll(context)).await
     }
 
     /// All remaining results.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, all results are lost and the remaining look-ups are cancelled. To keep the results received so
+    /// far, use [`next`](Self::next).
     pub async fn collect(self) -> Vec<LookupResult> {
         StreamExt::collect(self).await
     }

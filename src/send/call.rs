@@ -44,8 +44,12 @@ use crate::transport::{Request, RetryPolicy, Watch};
 /// # Ok(()) });
 /// ```
 ///
-/// A future that is dropped early, by a `select!` or an outer time-out, cannot report an outcome. Treat a change as possibly
-/// carried out, or set a [`deadline`](Self::deadline) instead of a time-out.
+/// # Cancel safety
+///
+/// Nothing is sent before the first poll. Dropping the future, as by a `select!` or an outer time-out, cancels the request and
+/// loses its outcome. Dropping a read has no effect on the service. A change, such as a save, may have been carried out: check
+/// that before you repeat it. To learn the outcome, set a [`deadline`](Self::deadline) instead of an outer time-out: its error
+/// reports [`may_have_applied`](Error::may_have_applied).
 #[must_use = "a call does nothing until it is awaited"]
 pub struct Call<T> {
     sender: Sender,

@@ -205,6 +205,10 @@ impl Clock {
     /// assert!(reminder.ends_with("yesterday"));
     /// # Ok(()) });
     /// ```
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends the wait and has no other effect.
     #[doc(alias("timer", "delay", "wait"))]
     pub async fn sleep(&self, time: Duration) {
         match &self.0 {

@@ -16,7 +16,7 @@ type Body<E> = Box<dyn FnOnce(LoopHandle, OnEvent<E>) -> BoxFuture<'static, ()> 
 
 /// A loop that runs until it is stopped, from [`Replica::run`](crate::Replica::run) or [`Outbox::run`](crate::Outbox::run).
 ///
-/// Await it, or spawn its future; dropping it at any time is safe.
+/// Await it, or spawn its future.
 ///
 /// ```
 /// # test_support::example(async {
@@ -39,6 +39,12 @@ type Body<E> = Box<dyn FnOnce(LoopHandle, OnEvent<E>) -> BoxFuture<'static, ()> 
 /// tokio::spawn(syncs.into_future()).await?;
 /// # Ok(()) });
 /// ```
+///
+/// # Cancel safety
+///
+/// The loop may be dropped at any time; the next loop or call continues where it stopped. To end the loop of an outbox, prefer
+/// [`stop`](LoopHandle::stop): it releases the [lease](crate::Outbox::lease), so other processes need not wait until the lease
+/// ends.
 #[must_use = "it does nothing until it is awaited"]
 pub struct Loop<E> {
     body: Body<E>,

@@ -62,6 +62,10 @@ impl Provider {
     ///
     /// A token that the server does not know is not an error (section 2.2).
     ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the token may have been revoked. Repeating the call is harmless.
+    ///
     /// # Errors
     ///
     /// [`Connect`](crate::ErrorKind::Connect), [`Timeout`](crate::ErrorKind::Timeout) and

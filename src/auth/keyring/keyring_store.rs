@@ -69,6 +69,10 @@ impl KeyringStore {
     ///
     /// If a machine's keyring is only sometimes available, its user ends up with two sessions.
     ///
+    /// # Cancel safety
+    ///
+    /// Opening writes nothing. If the future is dropped, an attempt to connect ends in the background.
+    ///
     /// # Errors
     ///
     /// [`Unsupported`](crate::auth::StoreErrorKind::Unsupported) if there is no keyring, for example on a machine without a

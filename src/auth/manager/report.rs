@@ -111,6 +111,10 @@ pub struct Events(pub(super) broadcast::Receiver<Event>);
 
 impl Events {
     /// Returns the next event, or `None` once the manager is dropped. A slow reader loses the oldest events.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, no event is lost: the next call returns it.
     pub async fn next(&mut self) -> Option<Event> {
         loop {
             match self.0.recv().await {

@@ -56,8 +56,12 @@ pub struct TokenManager(pub(in crate::auth) Arc<Shared>);
 impl TokenManager {
     /// Exchanges the callback of a login for tokens, and stores them before it returns (spec 5.3 and 5.4).
     ///
-    /// The exchange runs in its own task, so nothing is lost if the caller is dropped. The tokens of an earlier login are
-    /// replaced.
+    /// The tokens of an earlier login are replaced.
+    ///
+    /// # Cancel safety
+    ///
+    /// The exchange runs in its own task. If the future is dropped after its first poll, the login still completes and the
+    /// tokens are stored.
     ///
     /// # Errors
     ///
@@ -90,6 +94,11 @@ impl TokenManager {
 
     /// Returns a token that should currently be accepted. Waits only if no token is valid.
     ///
+    /// # Cancel safety
+    ///
+    /// A refresh runs in its own task. If the future is dropped, the refresh continues and its tokens are stored; the next call
+    /// uses them.
+    ///
     /// # Errors
     ///
     /// [`ReauthRequired`](crate::ErrorKind::ReauthRequired): no user is logged in, or the session has ended.
@@ -107,10 +116,15 @@ impl TokenManager {
     /// Wipes and deletes the tokens, revokes the refresh token (RFC 7009), and returns the address that ends the session at the
     /// identity provider. The browser is then redirected to `return_to`, which must be registered there.
     ///
-    /// Memory is wiped before the first await; the rest runs in its own task and continues if the caller is dropped. Until the
-    /// stored record is deleted, only a new login in this manager provides tokens. If deletion fails, the report has the error,
-    /// and later calls find the record again, as does any other process. An unreadable record is set aside if the store
-    /// supports that, and the report has the error as well.
+    /// Memory is wiped before this method returns; the rest runs in its own task. Until the stored record is deleted, only a
+    /// new login in this manager provides tokens. If deletion fails, the report has the error, and later calls find the record
+    /// again, as does any other process. An unreadable record is set aside if the store supports that, and the report has the
+    /// error as well.
+    ///
+    /// # Cancel safety
+    ///
+    /// The logout starts when this method is called. It completes even if the future is dropped or never awaited; only the
+    /// report is lost.
     #[doc(alias = "sign out")]
     pub fn logout(
         &self,
@@ -136,6 +150,10 @@ impl TokenManager {
 
     /// Waits at most this long for running tasks (a refresh, a login, a logout, tokens that are not stored yet). Returns
     /// whether all have ended.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future only ends the wait; the tasks continue.
     pub async fn flush(&self, limit: Duration) -> bool {
         let idle = self.0.tasks.wait();
         self.0.clock().within(limit, idle).await.is_some()
@@ -146,6 +164,10 @@ impl TokenManager {
     ///
     /// If the runtime ends during a refresh, the new refresh token may be lost. The mark in the store makes the next start
     /// retry immediately, which helps if the server allows an overlap or had not processed the request.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped after its first poll, running tasks continue, and no more refreshes start.
     pub async fn shutdown(&self, limit: Duration) -> bool {
         self.0.state().closed = true;
         self.flush(limit).await
@@ -194,6 +216,10 @@ impl TokenManager {
     /// # Ok(())
     /// # });
     /// ```
+    ///
+    /// # Cancel safety
+    ///
+    /// A read: dropping the future has no effect.
     pub async fn inspect(&self) -> Inspection {
         let shared = &self.0;
         let session = Session::current(shared, &shared.state());

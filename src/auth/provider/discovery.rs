@@ -72,6 +72,10 @@ impl ProviderBuilder {
     /// # Ok(()) });
     /// ```
     ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the request is cancelled. Metadata in memory stays in use.
+    ///
     /// # Errors
     ///
     /// [`Config`](crate::ErrorKind::Config) if the issuer is missing or not an https address, or if the metadata is refused: it

@@ -40,6 +40,12 @@ use super::{Record, StoreError};
 /// }
 /// # let _ = (read, to_row);
 /// ```
+///
+/// # Cancel safety
+///
+/// The future of any method may be dropped before it completes. A dropped [`swap`](Self::swap) or [`remove`](Self::remove) may
+/// have changed the record, completely or not at all. A dropped [`lock`](Self::lock) must not take the lock later, and must
+/// release a lock that it has already taken.
 #[async_trait]
 pub trait TokenStore: Send + Sync + 'static {
     /// Loads the record of an account. Return `None` only if there is none: unreadable data is an error, so that it is never

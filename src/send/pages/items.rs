@@ -65,6 +65,10 @@ impl<T: Send + 'static, P: ListPosition> Items<T, P> {
 
     /// Returns the next record without a stream library.
     ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, no record is lost: the next call returns it.
+    ///
     /// # Errors
     ///
     /// As [`Pager::next_page`], and [`UnreadableRecord`](crate::ErrorKind::UnreadableRecord) for a record that cannot be read.

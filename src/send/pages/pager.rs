@@ -24,9 +24,7 @@ const EMPTY_PAGES: u32 = 20;
 /// [`Client::pager`](crate::Client::pager) for a document of your own.
 ///
 /// No request is sent until the first page is requested. While the caller processes a page, the next pages are fetched
-/// ([`look_ahead`](Self::look_ahead)). If the future of [`next_page`](Self::next_page) is dropped, the next call returns the
-/// same page: a task fetches it, and dropping the pager cancels that task. A search of the register without look-ahead uses no
-/// task, and continues at the next call.
+/// ([`look_ahead`](Self::look_ahead)). Dropping the pager cancels its requests.
 ///
 /// ```
 /// # test_support::example(async {
@@ -124,6 +122,11 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
     }
 
     /// Returns the next page, or `None` after the last one. An empty list has one page.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, no page is lost: a task continues to fetch it, and the next call returns it. A search of the
+    /// register without look-ahead uses no task: its request continues at the next call.
     ///
     /// # Errors
     ///

@@ -134,6 +134,10 @@ impl PostgresSync {
     ///
     /// Several hosts may call it at the same time, and again.
     ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the migration may still be applied, completely or not at all. Repeating the call is harmless.
+    ///
     /// # Errors
     ///
     /// [`NewerVersion`](envd_sdk::auth::StoreErrorKind::NewerVersion) if this program is too old for the tables;

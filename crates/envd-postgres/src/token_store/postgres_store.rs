@@ -124,6 +124,10 @@ impl PostgresStore {
     ///
     /// Several hosts may call it at the same time, and again.
     ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the migration may still be applied, completely or not at all. Repeating the call is harmless.
+    ///
     /// # Errors
     ///
     /// [`NewerVersion`](envd_sdk::auth::StoreErrorKind::NewerVersion) if a newer version of this crate has migrated the tables;

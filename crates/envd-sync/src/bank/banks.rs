@@ -87,6 +87,10 @@ impl Banks {
     /// if questions are nested deeper than any seen so far. It sends the request again if another process has received another list
     /// in the meantime.
     ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the list may have been stored, completely or not at all. Repeating the call is harmless.
+    ///
     /// # Errors
     ///
     /// As [`Client::questions`](envd_sdk::Client::questions), also for a list with server errors. After an error, such as one for
@@ -143,6 +147,10 @@ impl Banks {
 
     /// The list that the service sent last; `None` before the first [`refresh`](Self::refresh); sends no request.
     ///
+    /// # Cancel safety
+    ///
+    /// A read: dropping the future has no effect.
+    ///
     /// # Errors
     ///
     /// [`Error::Store`](crate::Error::Store) when the store fails.
@@ -154,6 +162,10 @@ impl Banks {
     }
 
     /// The list with this hash, for example the list that a draft pins; sends no request.
+    ///
+    /// # Cancel safety
+    ///
+    /// A read: dropping the future has no effect.
     ///
     /// # Errors
     ///
@@ -193,6 +205,10 @@ impl Banks {
     /// assert_eq!(form.progress().answered, 1);
     /// # Ok(()) });
     /// ```
+    ///
+    /// # Cancel safety
+    ///
+    /// A read: dropping the future has no effect.
     ///
     /// # Errors
     ///
@@ -234,6 +250,11 @@ impl Banks {
     /// assert!(removed.is_empty());
     /// # Ok(()) });
     /// ```
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, either all unused lists are removed or none. Repeating the call is harmless, but does not return
+    /// the hashes of lists that are already removed.
     ///
     /// # Errors
     ///

@@ -136,6 +136,11 @@ impl Banks {
     /// # Ok(()) });
     /// ```
     ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the draft may have been stored. Repeating the call then fails with [`DraftError::NameTaken`]; read
+    /// the [draft](Self::draft) first.
+    ///
     /// # Errors
     ///
     /// [`Error::Draft`](crate::Error::Draft) with [`DraftError::NameTaken`] if the name is taken.
@@ -150,6 +155,11 @@ impl Banks {
     /// Replaces the form of a draft, unless the draft changed since it was read or written.
     ///
     /// This also accepts a form that was [opened with a newer list](Self::open_with).
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the new form may have been stored. Repeating the call then fails with [`DraftError::Changed`];
+    /// read the [draft](Self::draft) first.
     ///
     /// # Errors
     ///
@@ -172,6 +182,10 @@ impl Banks {
     ///
     /// Its list stays until [`prune`](Self::prune) removes it.
     ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the draft may have been removed. Repeating the call then fails with [`DraftError::Changed`].
+    ///
     /// # Errors
     ///
     /// [`Error::Draft`](crate::Error::Draft) with [`DraftError::Changed`] if the draft was written or removed in the meantime.
@@ -182,6 +196,10 @@ impl Banks {
 
     /// The draft with this name; sends no request.
     ///
+    /// # Cancel safety
+    ///
+    /// A read: dropping the future has no effect.
+    ///
     /// # Errors
     ///
     /// [`Error::Usage`](crate::Error::Usage) for an invalid name, [`Error::Store`](crate::Error::Store) when the store fails.
@@ -191,6 +209,10 @@ impl Banks {
     }
 
     /// All drafts, sorted by name; sends no request.
+    ///
+    /// # Cancel safety
+    ///
+    /// A read: dropping the future has no effect.
     ///
     /// # Errors
     ///

@@ -88,6 +88,10 @@ impl Banks {
     /// # Ok(()) });
     /// ```
     ///
+    /// # Cancel safety
+    ///
+    /// A read: dropping the future has no effect.
+    ///
     /// # Errors
     ///
     /// [`Error::Draft`](crate::Error::Draft) with [`DraftError::Signed`] when the declaration is signed or submitted; otherwise as

@@ -18,9 +18,9 @@ pub(super) struct Written {
 
 /// A stream of changed declarations, from [`Outbox::events`](super::Outbox::events). Each has the state after its change.
 ///
-/// It contains every change that this process writes after the call, through every handle of the same outbox. For earlier changes, and
-/// those of other processes, use [`Outbox::declarations`](super::Outbox::declarations). The events of the loop itself are
-/// [`OutboxEvent`](super::OutboxEvent)s.
+/// It contains every change that this process writes after the call, through every handle of the same outbox. Only a change by a
+/// call whose future was dropped may be missing. For such changes, earlier ones, and those of other processes, use
+/// [`Outbox::declarations`](super::Outbox::declarations). The events of the loop itself are [`OutboxEvent`](super::OutboxEvent)s.
 ///
 /// See [`next`](Self::next) and [`Outbox::run`](super::Outbox::run) for an example.
 pub struct DeclarationEvents(pub(super) broadcast::Receiver<Written>);
@@ -49,6 +49,10 @@ impl DeclarationEvents {
     /// }
     /// # Ok(()) });
     /// ```
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, no change is lost: the next call returns it.
     pub async fn next(&mut self) -> Option<Declaration> {
         Some(self.next_written().await?.declaration)
     }
@@ -75,6 +79,10 @@ impl DeclarationEvents {
     /// }
     /// # Ok(()) });
     /// ```
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, no change is lost: the next call returns it.
     pub async fn next_state(&mut self) -> Option<Declaration> {
         loop {
             let Written {

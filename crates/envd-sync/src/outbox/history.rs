@@ -46,6 +46,10 @@ impl Outbox {
     /// # Ok(()) });
     /// ```
     ///
+    /// # Cancel safety
+    ///
+    /// A read: dropping the future has no effect.
+    ///
     /// # Errors
     ///
     /// [`Error::Store`](crate::Error::Store) when the store fails.
@@ -102,6 +106,10 @@ impl Outbox {
     /// assert_eq!(outbox.history(None).await?.declarations.len(), 1);
     /// # Ok(()) });
     /// ```
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, some declarations may have been removed, and their number is lost. The next call removes the rest.
     ///
     /// # Errors
     ///

@@ -244,6 +244,10 @@ impl Outbox {
 
     /// The declarations that are not confirmed or discarded, by number. The others are in the [history](Self::history).
     ///
+    /// # Cancel safety
+    ///
+    /// A read: dropping the future has no effect.
+    ///
     /// # Errors
     ///
     /// [`Error::Store`](crate::Error::Store) when the store fails.
@@ -255,6 +259,10 @@ impl Outbox {
     }
 
     /// One declaration, from the history too; `None`: no declaration has this number, or it was pruned.
+    ///
+    /// # Cancel safety
+    ///
+    /// A read: dropping the future has no effect.
     ///
     /// # Errors
     ///
@@ -282,6 +290,10 @@ impl Outbox {
     /// assert!(outbox.declaration_with_key("form-0000").await?.is_none());
     /// # Ok(()) });
     /// ```
+    ///
+    /// # Cancel safety
+    ///
+    /// A read: dropping the future has no effect.
     ///
     /// # Errors
     ///

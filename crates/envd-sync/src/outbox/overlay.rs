@@ -59,6 +59,10 @@ impl Outbox {
     /// # Ok(()) });
     /// ```
     ///
+    /// # Cancel safety
+    ///
+    /// A read: dropping the future has no effect.
+    ///
     /// # Errors
     ///
     /// [`Error::Store`](crate::Error::Store) when the store fails.

@@ -74,7 +74,11 @@ impl Outbox {
     /// Sends everything that is due. For requests without a clear answer, waits and searches until their outcome is known, unless the
     /// next wait is too long. Declarations that wait for reception, a login or a decision stay in the store.
     ///
-    /// The future may be dropped at any time. The next pass searches for the effect of a request that was under way.
+    /// # Cancel safety
+    ///
+    /// The future may be dropped at any time. A request under way may still be carried out; the next pass searches for its effect
+    /// before it sends anything for that declaration. Other processes send nothing until the [lease](Self::lease) of the dropped
+    /// pass ends.
     ///
     /// # Errors
     ///
@@ -115,6 +119,10 @@ impl Outbox {
     /// assert!(report.next_at.is_some());
     /// # Ok(()) });
     /// ```
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`send`](Self::send).
     ///
     /// # Errors
     ///

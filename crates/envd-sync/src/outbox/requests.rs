@@ -125,6 +125,10 @@ impl Outbox {
 
     /// Submits a declaration that was saved as a draft.
     ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the request may have been stored: read the [declaration](Self::declaration) to find out.
+    ///
     /// # Errors
     ///
     /// [`Error::Usage`](crate::Error::Usage) when the declaration does not exist, was discarded, or is to be deleted;
@@ -151,6 +155,10 @@ impl Outbox {
     /// # Ok(()) });
     /// ```
     ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the request may have been stored: read the [declaration](Self::declaration) to find out.
+    ///
     /// # Errors
     ///
     /// As [`submit_saved`](Self::submit_saved).
@@ -161,6 +169,10 @@ impl Outbox {
 
     /// Deletes a declaration: if it was never sent, nothing is sent; otherwise its record is deleted on the service. If another user
     /// has changed the record since, or it is not a draft, the user is asked.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the request may have been stored: read the [declaration](Self::declaration) to find out.
     ///
     /// # Errors
     ///
@@ -208,6 +220,11 @@ impl Outbox {
 
     /// Deletes a record of the service, by its id. If the record is already gone, the declaration is confirmed. If the record is not a
     /// draft when the delete is due, or no longer what the local copy shows now, the user is asked.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the request may have been stored. It is then among the [declarations](Self::declarations), or in
+    /// the [history](Self::history) if it has already been carried out.
     ///
     /// # Errors
     ///
@@ -294,6 +311,10 @@ impl Outbox {
     /// assert_eq!(outbox.send().await?.confirmed, 1);
     /// # Ok(()) });
     /// ```
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the decision may have been stored: read the [declaration](Self::declaration) to find out.
     ///
     /// # Errors
     ///
@@ -427,6 +448,12 @@ impl Outbox {
 /// A new declaration, from [`Outbox::save`] and [`Outbox::submit`]. It is written when awaited.
 ///
 /// See [`key`](Self::key) for an example.
+///
+/// # Cancel safety
+///
+/// Nothing is stored before the first poll. If the future is dropped later, the declaration is either stored or not. Repeating the
+/// call without a [`key`](Self::key) may then store a second declaration; with the same key, it returns the first. If the future of
+/// any call that writes is dropped, a running [loop](Outbox::run) may carry out the request up to a minute late.
 #[must_use = "nothing is written until it is awaited"]
 pub struct NewDeclaration<'a> {
     outbox: &'a Outbox,
@@ -509,6 +536,11 @@ impl fmt::Debug for NewDeclaration<'_> {
 }
 
 /// A new text for a declaration or a record, from [`Outbox::edit`] and [`Outbox::update`]. It is written when awaited.
+///
+/// # Cancel safety
+///
+/// Nothing is stored before the first poll. If the future is dropped later, the new text is either stored or not. Read the
+/// [declaration](Outbox::declaration) before you repeat the call.
 #[must_use = "nothing is written until it is awaited"]
 pub struct DeclarationEdit<'a> {
     outbox: &'a Outbox,

@@ -202,8 +202,12 @@ impl Replica {
     ///
     /// A scan is incremental if the client's profile says that `fromDate` compares the time of the last change
     /// ([`Lists::compared_date`](envd_sdk::profile::Lists)). The first sync is full in any case, and so is one per day, to check
-    /// the incremental scans. An interrupted scan continues at the page where it stopped. The future may be dropped at any time;
-    /// pages that were written stay.
+    /// the incremental scans. An interrupted scan continues at the page where it stopped.
+    ///
+    /// # Cancel safety
+    ///
+    /// The future may be dropped at any time. Pages that were written stay, and the next sync continues after them; only the report
+    /// is lost.
     ///
     /// # Errors
     ///
@@ -214,6 +218,10 @@ impl Replica {
     }
 
     /// As [`sync`](Self::sync), with a full scan; continues an interrupted full scan.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`sync`](Self::sync). Once a page is written, the next sync of either kind continues the full scan.
     ///
     /// # Errors
     ///
@@ -262,6 +270,10 @@ impl Replica {
     }
 
     /// The record with this id, if the copy holds it; to find a record by its number, use [`LocalQuery::number`].
+    ///
+    /// # Cancel safety
+    ///
+    /// A read: dropping the future has no effect.
     ///
     /// # Errors
     ///

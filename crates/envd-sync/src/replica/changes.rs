@@ -230,6 +230,10 @@ impl Changes {
     ///
     /// Each change is returned once, acknowledged or not. To receive unacknowledged changes again, open the feed again.
     ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, no change is lost: the next call returns it.
+    ///
     /// # Errors
     ///
     /// [`Error::Store`](crate::Error::Store); [`Error::Usage`](crate::Error::Usage) if the name is empty or longer than 100 bytes,
@@ -248,6 +252,10 @@ impl Changes {
     /// Stores that this change and all earlier ones are handled; the position never moves back.
     ///
     /// Each call waits until the store has written; for speed, acknowledge only the last of several changes.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the acknowledgement may have been stored. Repeating the call is harmless.
     ///
     /// # Errors
     ///
@@ -468,6 +476,10 @@ async fn acknowledge(store: &AccountStore, name: &str, sequence: u64) -> Result<
 impl Replica {
     /// The consumers of the copy, sorted by name.
     ///
+    /// # Cancel safety
+    ///
+    /// A read: dropping the future has no effect.
+    ///
     /// # Errors
     ///
     /// [`Error::Store`](crate::Error::Store) when the store fails.
@@ -489,6 +501,10 @@ impl Replica {
     /// Removes a consumer, and returns whether it existed.
     ///
     /// Until then, the changes that it has not acknowledged are kept.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the consumer may have been removed. Repeating the call then returns `false`.
     ///
     /// # Errors
     ///

@@ -115,6 +115,10 @@ impl LocalQuery {
 
     /// Returns one page of the records that meet all conditions.
     ///
+    /// # Cancel safety
+    ///
+    /// A read: dropping the future has no effect.
+    ///
     /// # Errors
     ///
     /// [`Error::Store`](crate::Error::Store); [`Error::Usage`](crate::Error::Usage) for a date that is not an instant.
@@ -131,6 +135,10 @@ impl LocalQuery {
     }
 
     /// Counts the records that meet all conditions, on all pages.
+    ///
+    /// # Cancel safety
+    ///
+    /// A read: dropping the future has no effect.
     ///
     /// # Errors
     ///

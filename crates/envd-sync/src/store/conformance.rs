@@ -60,6 +60,10 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// | `RangesOfChanges` | both ranges of changes return the same as [`MemorySync`] |
 /// | `ForgetsChanges` | changes up to a number are removed, and no others |
 ///
+/// # Cancel safety
+///
+/// If the future is dropped, accounts whose names begin with `conformance` may remain in the store.
+///
 /// # Panics
 ///
 /// If the store breaks a requirement, with a line for each broken requirement and the observation.

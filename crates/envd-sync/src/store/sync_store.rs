@@ -36,8 +36,7 @@ use envd_sdk::auth::StoreError;
 /// which the feature `requirements` adds, checks all rules: call it in your own test.
 ///
 /// An account is any text, without meaning for the store. Names, ids and payloads may be any text as well. A store that cannot keep
-/// a NUL character, or a number above [`i64::MAX`], must fail and write nothing. The future of any call may be dropped before it
-/// completes.
+/// a NUL character, or a number above [`i64::MAX`], must fail and write nothing.
 ///
 /// A method fails with a [`StoreError`]. Its [kind](StoreError::kind) tells a user what to do, and its text is safe to log. After
 /// [`Unreachable`](super::StoreErrorKind::Unreachable) and [`LockTimeout`](super::StoreErrorKind::LockTimeout) callers retry later.
@@ -100,6 +99,11 @@ use envd_sdk::auth::StoreError;
 /// assert!(store.written.load(Ordering::Relaxed) > 0);
 /// # Ok(()) });
 /// ```
+///
+/// # Cancel safety
+///
+/// The future of any method may be dropped before it completes. A dropped [`commit`](Self::commit) may have written its batch,
+/// completely or not at all; the other methods write nothing.
 #[async_trait]
 pub trait SyncStore: Send + Sync + 'static {
     /// Returns the documents whose names begin with `prefix`, ordered by the bytes of their names.

@@ -123,6 +123,11 @@ impl SqliteSync {
     ///
     /// It takes as long as reading the file once. Other reads of this store wait until it ends.
     ///
+    /// # Cancel safety
+    ///
+    /// A read. If the future is dropped, a check that has started continues in the background, and other reads of this store wait
+    /// until it ends.
+    ///
     /// # Errors
     ///
     /// [`Unreadable`](envd_sdk::auth::StoreErrorKind::Unreadable) with the first damage found; otherwise as above. Damage that
