@@ -48,6 +48,7 @@
 // These modules are pure: no clock, no store, no requests. `tests/outbox_model` compiles them without the rest and checks them with a
 // model.
 mod apply;
+mod builders;
 // `compare` and `row` index stored JSON by name. Reading a missing name gives null, and only objects are written to.
 #[allow(clippy::indexing_slicing)]
 mod compare;
@@ -74,6 +75,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 
+pub use self::builders::{DeclarationEdit, NewDeclaration};
 pub use self::compare::{ChangedBy, FieldDifference};
 #[doc(alias = "conflict")]
 pub use self::decision::Decision;
@@ -87,5 +89,4 @@ pub use self::outbox::Outbox;
 pub use self::outbox_loop::OutboxEvent;
 pub use self::overlay::{RecordWithWaiting, WaitingPage};
 pub use self::report::OutboxReport;
-pub use self::requests::{DeclarationEdit, NewDeclaration};
 pub use self::row::{HistoryEventKind, Reason};

@@ -1,0 +1,204 @@
+//! The declarations and edits that a caller writes, with their settings, until they are awaited.
+
+use std::fmt;
+use std::future::{Future, IntoFuture};
+use std::pin::Pin;
+
+use super::apply::Intent;
+use super::declaration::{Declaration, DeclarationId};
+use super::outbox::Outbox;
+use super::requests::{About, named_record, new_text, text};
+use super::row::{CallerKey, Text};
+use crate::error::Result;
+use envd_sdk::model::{Consignment, ConsignmentInput, WithExtra};
+
+/// A new declaration, from [`Outbox::save`] and [`Outbox::submit`]. It is written when awaited.
+///
+/// See [`key`](Self::key) for an example.
+///
+/// # Cancel safety
+///
+/// Nothing is stored before the first poll. If the future is dropped later, the declaration is either stored or not. Repeating the
+/// call without a [`key`](Self::key) may then store a second declaration; with the same key, it returns the first. If the future of
+/// any call that writes is dropped, a running [loop](Outbox::run) may carry out the request up to a minute late.
+#[must_use = "nothing is written until it is awaited"]
+pub struct NewDeclaration<'a> {
+    outbox: &'a Outbox,
+    text: Result<Text>,
+    is_submitted: bool,
+    key: Option<String>,
+}
+
+impl<'a> NewDeclaration<'a> {
+    pub(super) fn new(
+        outbox: &'a Outbox,
+        input: &WithExtra<ConsignmentInput>,
+        is_submitted: bool,
+    ) -> Self {
+        Self {
+            outbox,
+            text: new_text(input, is_submitted),
+            is_submitted,
+            key: None,
+        }
+    }
+
+    /// Sets the application's own key for the declaration, such as a hidden field of a form or the number of a load: 1 to 100 bytes
+    /// without control characters, unique in the account. If the call is repeated with its key, after a crash or a second click, it
+    /// returns the existing declaration instead of creating another.
+    ///
+    /// If the repeated call has the same text as the last call with this key, nothing is written, whatever has happened to the
+    /// declaration since. If the text differs, the call is an [edit](Outbox::edit), and an intent to submit stays. The declaration keeps
+    /// its key forever.
+    ///
+    /// ```
+    /// # test_support::example(async {
+    /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    /// # use envd_sync::{Outbox, Replica};
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
+    /// # let input = || ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let first = outbox.submit(input()).key("form-7f3a").await?;
+    /// // The user clicks twice.
+    /// let second = outbox.submit(input()).key("form-7f3a").await?;
+    /// assert_eq!(first.id, second.id);
+    /// assert_eq!(second.key.as_deref(), Some("form-7f3a"));
+    /// assert_eq!(outbox.declarations().await?.len(), 1);
+    /// # Ok(()) });
+    /// ```
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        self.key = Some(key.into());
+        self
+    }
+
+    async fn write(self) -> Result<Declaration> {
+        let text = self.text?;
+        let key = self.key.map(|name| CallerKey {
+            name,
+            text: text.clone(),
+            is_submitted: self.is_submitted,
+        });
+        let intent = if self.is_submitted {
+            Intent::Submit(Some(text))
+        } else {
+            Intent::Save(text)
+        };
+        self.outbox.request(About::New(key.as_ref()), intent).await
+    }
+}
+
+impl<'a> IntoFuture for NewDeclaration<'a> {
+    type Output = Result<Declaration>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send + 'a>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.write())
+    }
+}
+
+impl fmt::Debug for NewDeclaration<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NewDeclaration")
+            .field("is_submitted", &self.is_submitted)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A new text for a declaration or a record, from [`Outbox::edit`] and [`Outbox::update`]. It is written when awaited.
+///
+/// # Cancel safety
+///
+/// Nothing is stored before the first poll. If the future is dropped later, the new text is either stored or not. Read the
+/// [declaration](Outbox::declaration) before you repeat the call.
+#[must_use = "nothing is written until it is awaited"]
+pub struct DeclarationEdit<'a> {
+    outbox: &'a Outbox,
+    edited: Edited,
+    input: WithExtra<ConsignmentInput>,
+    is_submitted: bool,
+}
+
+pub(super) enum Edited {
+    Declaration(DeclarationId),
+    /// The record as the user saw it.
+    Record(Box<Consignment>),
+}
+
+impl<'a> DeclarationEdit<'a> {
+    pub(super) fn new(
+        outbox: &'a Outbox,
+        edited: Edited,
+        input: WithExtra<ConsignmentInput>,
+    ) -> Self {
+        Self {
+            outbox,
+            edited,
+            input,
+            is_submitted: false,
+        }
+    }
+
+    /// Submits the record with the new text, in one request. Without it, the record becomes a draft with the new text, or stays one,
+    /// unless the declaration is already to be submitted.
+    ///
+    /// ```
+    /// # test_support::example(async {
+    /// use envd_sdk::model::ConsignmentInput;
+    /// use envd_sync::outbox::Wanted;
+    ///
+    /// # use envd_sync::{Outbox, Replica};
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
+    /// // A draft of the account.
+    /// let base = account.consignment("00000000-0000-4000-8000-000000000101").await?.value;
+    /// let input = ConsignmentInput::from(&base);
+    /// let written = outbox.update(&base, input).submit().await?;
+    /// assert_eq!(written.wanted, Wanted::Submit);
+    /// # Ok(()) });
+    /// ```
+    pub fn submit(mut self) -> Self {
+        self.is_submitted = true;
+        self
+    }
+
+    async fn write(self) -> Result<Declaration> {
+        let text = text(&self.input, self.is_submitted)?;
+        let intent = if self.is_submitted {
+            Intent::Submit(Some(text))
+        } else {
+            Intent::Save(text)
+        };
+        match self.edited {
+            Edited::Declaration(id) => {
+                let named = self.input.input().id.value();
+                let about = About::Declaration(id, named);
+                self.outbox.request(about, intent).await
+            }
+            Edited::Record(base) => {
+                let record = named_record(&base, self.input.input())?;
+                let about = About::Record(&record, base.number.as_ref());
+                self.outbox.request(about, intent).await
+            }
+        }
+    }
+}
+
+impl<'a> IntoFuture for DeclarationEdit<'a> {
+    type Output = Result<Declaration>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send + 'a>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.write())
+    }
+}
+
+impl fmt::Debug for DeclarationEdit<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeclarationEdit")
+            .field("is_submitted", &self.is_submitted)
+            .finish_non_exhaustive()
+    }
+}
