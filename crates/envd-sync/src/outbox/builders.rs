@@ -12,6 +12,140 @@ use super::row::{CallerKey, Text};
 use crate::error::Result;
 use envd_sdk::model::{Consignment, ConsignmentInput, WithExtra};
 
+impl Outbox {
+    /// Writes a new declaration, to be saved as a draft. It is in the store when the awaited call returns. It is not validated.
+    ///
+    /// If the application may repeat the call, give it a [key](NewDeclaration::key).
+    ///
+    /// To edit a record of the service, use [`update`](Self::update).
+    ///
+    /// ```
+    /// # test_support::example(async {
+    /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    /// # use envd_sync::{Outbox, Replica};
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
+    /// let origin = PartyInput::new("QAZZ7777");
+    /// let destination = PartyInput::new("QDZZ3333");
+    /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
+    /// let written = outbox.save(input).await?;
+    /// assert_eq!(outbox.declarations().await?[0].id, written.id);
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`](crate::Error::Usage) when the input cannot be written as JSON, names a record, or has a status other than
+    /// `DRAFT`, and when its [key](NewDeclaration::key) is invalid or belongs to a declaration that was discarded or pruned;
+    /// [`Error::Store`](crate::Error::Store) when the store fails.
+    pub fn save(&self, input: impl Into<WithExtra<ConsignmentInput>>) -> NewDeclaration<'_> {
+        NewDeclaration::new(self, &input.into(), false)
+    }
+
+    /// Writes a new declaration, to be submitted. The outbox always creates a draft first, and submits it by its id. So the worst
+    /// effect of a lost reply is a surplus draft.
+    ///
+    /// The submit is a save by id with the status `SUBMITTED` (assumed: see [`ops`](envd_sdk::ops)).
+    ///
+    /// ```
+    /// # test_support::example(async {
+    /// use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, FormType, PartyInput};
+    /// # use envd_sync::{Outbox, Replica};
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
+    /// let origin = PartyInput::new("QAZZ7777");
+    /// let destination = PartyInput::new("QDZZ3333");
+    /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination)
+    ///     .movement("2099-01-15", "05:15");
+    /// let written = outbox.submit(input).await?;
+    /// outbox.send().await?;
+    /// let sent = outbox.declaration(written.id).await?.ok_or("it is gone")?;
+    /// let id = sent.consignment.ok_or("not sent")?;
+    /// assert_eq!(account.consignment(id).await?.value.status, Some(ConsignmentStatus::Submitted));
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`save`](Self::save); the status may be `SUBMITTED`.
+    pub fn submit(&self, input: impl Into<WithExtra<ConsignmentInput>>) -> NewDeclaration<'_> {
+        NewDeclaration::new(self, &input.into(), true)
+    }
+
+    /// Replaces the text of a declaration, and keeps an intent to submit. A request under way is not affected; the new text is sent after
+    /// it. The edit also answers a question about the earlier text. If this handle has a [`not_after`](Self::not_after), it replaces
+    /// the earlier limit.
+    ///
+    /// ```
+    /// # test_support::example(async {
+    /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    /// # use envd_sync::{Outbox, Replica};
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
+    /// # let input = || ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let written = outbox.save(input()).await?;
+    /// outbox.edit(written.id, input().movement("2099-01-15", "05:15")).await?;
+    /// outbox.send().await?;
+    /// // A later edit changes the draft on the service.
+    /// outbox.edit(written.id, input().movement("2099-01-16", "05:15")).await?;
+    /// assert_eq!(outbox.send().await?.confirmed, 1);
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`save`](Self::save), and [`Error::Usage`](crate::Error::Usage) when the declaration does not exist or was discarded, the
+    /// input names another record, or two texts are already waiting and one of them is signed.
+    pub fn edit(
+        &self,
+        id: DeclarationId,
+        input: impl Into<WithExtra<ConsignmentInput>>,
+    ) -> DeclarationEdit<'_> {
+        DeclarationEdit::new(self, Edited::Declaration(id), input.into())
+    }
+
+    /// Changes a record of the service. `base` is the record that the user edited: if the record differs from it when the change is
+    /// due, nothing is sent, and the user is asked.
+    ///
+    /// A record belongs to one declaration. If a change of this record is already waiting, the two are merged field by field. A signed
+    /// text is not merged: the earlier text is sent before the later one.
+    ///
+    /// ```
+    /// # test_support::example(async {
+    /// use envd_sdk::model::ConsignmentInput;
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
+    /// # use envd_sdk::model::{FormType, PartyInput};
+    /// # use envd_sync::{Outbox, Replica};
+    /// # let input = || ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// # let id = account.save_consignment(input()).await?.id()?;
+    /// let base = account.consignment(id).await?.value;
+    /// let input = ConsignmentInput::from(&base).movement("2099-01-15", "05:15");
+    /// outbox.update(&base, input).await?;
+    /// assert_eq!(outbox.send().await?.confirmed, 1);
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`edit`](Self::edit), and [`Error::Usage`](crate::Error::Usage) when `base` has no id, or another id than the input.
+    pub fn update(
+        &self,
+        base: &Consignment,
+        input: impl Into<WithExtra<ConsignmentInput>>,
+    ) -> DeclarationEdit<'_> {
+        DeclarationEdit::new(self, Edited::Record(Box::new(base.clone())), input.into())
+    }
+}
+
 /// A new declaration, from [`Outbox::save`] and [`Outbox::submit`]. It is written when awaited.
 ///
 /// See [`key`](Self::key) for an example.
@@ -30,11 +164,7 @@ pub struct NewDeclaration<'a> {
 }
 
 impl<'a> NewDeclaration<'a> {
-    pub(super) fn new(
-        outbox: &'a Outbox,
-        input: &WithExtra<ConsignmentInput>,
-        is_submitted: bool,
-    ) -> Self {
+    fn new(outbox: &'a Outbox, input: &WithExtra<ConsignmentInput>, is_submitted: bool) -> Self {
         Self {
             outbox,
             text: new_text(input, is_submitted),
@@ -120,18 +250,14 @@ pub struct DeclarationEdit<'a> {
     is_submitted: bool,
 }
 
-pub(super) enum Edited {
+enum Edited {
     Declaration(DeclarationId),
     /// The record as the user saw it.
     Record(Box<Consignment>),
 }
 
 impl<'a> DeclarationEdit<'a> {
-    pub(super) fn new(
-        outbox: &'a Outbox,
-        edited: Edited,
-        input: WithExtra<ConsignmentInput>,
-    ) -> Self {
+    fn new(outbox: &'a Outbox, edited: Edited, input: WithExtra<ConsignmentInput>) -> Self {
         Self {
             outbox,
             edited,
