@@ -8,13 +8,10 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::adapt::{FieldRenames, Overrides, operations};
 use super::document::{OperationDocument, OperationKind};
-use super::field_renames::{FieldRenames, element_of, type_of};
-use super::lexer::operations;
 use super::operation::TypedOperation;
-use super::overrides::Overrides;
 use crate::error::Error;
-use crate::model::rename_fields;
 use crate::profile::OperationProfile;
 
 /// The initial capacity for variables, in bytes: sufficient for most calls, such as a consignment with some forty answers.
@@ -90,7 +87,7 @@ pub(crate) fn encode_operation(
         .encode()?,
         None => {
             let text = serde_json::to_string(variables).map_err(not_json)?;
-            let inputs = with_their_names(known, object(&text)?, renames)?;
+            let inputs = renames.with_their_names(known, object(&text)?)?;
             let mut variables = borrowed(&inputs);
             variables.retain(|_, value| value.get() != "null");
             RequestBody {
@@ -102,7 +99,7 @@ pub(crate) fn encode_operation(
         }
         Some(given) => {
             let text = serde_json::to_string(variables).map_err(not_json)?;
-            let inputs = with_their_names(known, object(&text)?, renames)?;
+            let inputs = renames.with_their_names(known, object(&text)?)?;
             RequestBody {
                 operation_name: given.operation.as_deref(),
                 query: given.document.as_str().into(),
@@ -124,26 +121,6 @@ pub(crate) fn encode_operation(
         fitted,
         renames: Arc::clone(renames),
     })
-}
-
-/// The variables, with the service's names of fields in inputs.
-fn with_their_names<'a>(
-    known: &OperationDocument,
-    variables: RawVariables<'a>,
-    renames: &FieldRenames,
-) -> Result<OwnVariables<'a>, Error> {
-    let naming = |of: &str, name: &str| (renames.theirs(of, name), type_of(of, name));
-    let sent = variables.into_iter().map(|(name, value)| {
-        let mut declared = known.variables.iter();
-        let declared = declared.find(|(variable, _)| *variable == name);
-        let Some((_, ty)) = declared.filter(|_| !renames.is_empty()) else {
-            return Ok((name, Cow::Borrowed(value)));
-        };
-        let text = rename_fields(value.get(), element_of(ty), &naming).map_err(Error::config)?;
-        let value = RawValue::from_string(text).map_err(not_json)?;
-        Ok((name, Cow::Owned(value)))
-    });
-    sent.collect()
 }
 
 fn borrowed<'a>(variables: &'a OwnVariables<'_>) -> RawVariables<'a> {
@@ -197,14 +174,14 @@ pub(crate) fn encode_document(
 pub(super) type RawVariables<'a> = BTreeMap<String, &'a RawValue>;
 
 /// The variables by name, some of them rewritten.
-type OwnVariables<'a> = BTreeMap<String, Cow<'a, RawValue>>;
+pub(super) type OwnVariables<'a> = BTreeMap<String, Cow<'a, RawValue>>;
 
 fn object(variables: &str) -> Result<RawVariables<'_>, Error> {
     serde_json::from_str(variables).map_err(|_| Error::config("the variables are not an object"))
 }
 
 /// A message from the type about its value, such as the name missing in an update, is used unchanged.
-fn not_json(source: serde_json::Error) -> Error {
+pub(super) fn not_json(source: serde_json::Error) -> Error {
     if source.is_data() {
         return Error::config(source.to_string());
     }
