@@ -28,12 +28,17 @@ pub(crate) struct Encoded {
     /// The operation of this crate, if it is one.
     pub(super) known: Option<&'static OperationDocument>,
     /// The location of the record in the profile: a JSON pointer.
+    // profile: operations.recordAt
     pub(super) moved: Option<Arc<str>>,
     /// Set for a query of this crate with a document that may be adapted to the server.
+    // profile: operations.leftOut
     pub(super) adaptable: Option<&'static OperationDocument>,
     /// The differences from our document, if any.
+    // profile: operations.leftOut
+    // profile: operations.recordAt
     pub(super) fitted: Arc<OperationProfile>,
     /// The fields that the service names differently.
+    // profile: fields
     pub(super) renames: Arc<FieldRenames>,
 }
 
@@ -97,6 +102,7 @@ pub(crate) fn encode_operation(
             }
             .encode()?
         }
+        // profile: operations.document
         Some(given) => {
             let text = serde_json::to_string(variables).map_err(not_json)?;
             let inputs = renames.with_their_names(known, object(&text)?)?;
@@ -132,6 +138,7 @@ fn borrowed<'a>(variables: &'a OwnVariables<'_>) -> RawVariables<'a> {
 
 impl Encoded {
     /// The query with another document, after the server refused this one; `None` if no other document can help.
+    // profile: operations.leftOut
     pub(crate) fn adapted(&self, error: &Error) -> Option<Self> {
         let known = self.adaptable.filter(|_| error.has_errors_only())?;
         let mut body: RequestBody<'_, RawVariables<'_>> =

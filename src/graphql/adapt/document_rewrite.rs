@@ -15,6 +15,7 @@ use crate::profile::OperationProfile;
 
 /// Fields that are never omitted. Without them, a list would end too early, an unregistered user would look registered, an
 /// answer would lose its question or row, or a question its conditions.
+// profile: operations.leftOut
 const REQUIRED: [&str; 16] = [
     "acceptableAnswers",
     "accounts",
@@ -35,6 +36,7 @@ const REQUIRED: [&str; 16] = [
 ];
 
 /// The possible locations of the record of `userDetails` (spec 2.8 and 4.1), in the notation of a profile.
+// profile: operations.recordAt
 const USER_DETAILS_LOCATIONS: [&str; 4] = [
     "/userDetails",
     "/userDetails/data",
@@ -114,6 +116,7 @@ impl OperationDocument {
     }
 
     /// The fields that lead to the record.
+    // profile: operations.recordAt
     fn members<'a>(&'a self, profile: &'a OperationProfile) -> impl Iterator<Item = &'a str> {
         let stated = profile.record_at.is_none();
         let ours = [Some(self.field), self.is_change().then_some(DATA)];
@@ -124,6 +127,7 @@ impl OperationDocument {
 
     /// Checks the profile's settings for this document.
     pub(super) fn check(&self, profile: &OperationProfile) -> Result<(), String> {
+        // profile: operations.leftOut
         for path in &profile.left_out {
             let mut fields = self.record;
             for name in path.split('.') {
@@ -146,6 +150,7 @@ impl OperationDocument {
 
     /// The location of the record in a reply to this document, as a JSON pointer below `data`; `None` if it is where our types
     /// expect it.
+    // profile: operations.recordAt
     pub(in crate::graphql) fn moved_to(&self, profile: &OperationProfile) -> Option<String> {
         let (_, wrappers) = profile.record_at.as_deref()?.get(1..)?.split_once('/')?;
         let is_expected = wrappers == DATA && (self.is_change() || self.name == "userDetails");
@@ -153,6 +158,7 @@ impl OperationDocument {
     }
 
     /// The profile for retrying this query, after a server refused it with these errors; `None` if no other document can help.
+    // profile: operations.leftOut
     pub(in crate::graphql) fn adapted(
         &self,
         refused: &OperationProfile,
@@ -203,6 +209,7 @@ impl OperationDocument {
     }
 
     /// The user details query with the complete record at the next location.
+    // profile: operations.recordAt
     fn next_location(&self, refused: &OperationProfile) -> Option<OperationProfile> {
         let here = refused.record_at.as_deref().unwrap_or("/userDetails");
         let mut next = USER_DETAILS_LOCATIONS.iter().skip_while(|at| **at != here);
@@ -229,7 +236,9 @@ struct Writer<'a> {
     text: String,
     /// The path of the current field.
     path: String,
+    // profile: operations.leftOut
     left_out: &'a [String],
+    // profile: fields
     renames: &'a FieldRenames,
     selected: Option<&'a mut Vec<SelectedField>>,
 }

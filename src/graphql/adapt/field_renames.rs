@@ -22,10 +22,12 @@ pub(crate) struct FieldRename {
 }
 
 /// The renamed fields of a service.
+// profile: fields
 #[derive(Default)]
 pub(crate) struct FieldRenames(Vec<FieldRename>);
 
 /// The input of a consignment, whose id and number `updates` renames.
+// profile: updates
 const CONSIGNMENT: &str = "CreateOrSaveConsignmentInput";
 
 impl FieldRenames {

@@ -14,6 +14,7 @@ pub(in crate::graphql) struct OperationDefinition<'a> {
 }
 
 /// A variable declared by an operation.
+// profile: operations.document
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::graphql) struct DeclaredVariable {
     pub(in crate::graphql) name: String,

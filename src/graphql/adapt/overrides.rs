@@ -17,9 +17,13 @@ use crate::profile::{OperationProfile, ServiceProfile};
 #[derive(Default)]
 pub(crate) struct Overrides {
     /// The caller's documents, by the name of our operation.
+    // profile: operations.document
     given: HashMap<&'static str, Override>,
     /// The differences from our documents, from the profile and from later refusals by the server.
+    // profile: operations.leftOut
+    // profile: operations.recordAt
     fitted: Mutex<BTreeMap<&'static str, Arc<OperationProfile>>>,
+    // profile: fields
     renames: Arc<FieldRenames>,
 }
 
@@ -29,6 +33,7 @@ pub(in crate::graphql) struct Override {
     pub(in crate::graphql) operation: Option<String>,
     declared: Vec<DeclaredVariable>,
     /// The location of the record, if it differs from our document.
+    // profile: operations.recordAt
     pub(in crate::graphql) record_at: Option<Arc<str>>,
 }
 
