@@ -7,6 +7,7 @@ mod lengths;
 mod named;
 mod packages;
 mod pages;
+mod profile;
 mod promises;
 mod shown;
 mod vocabulary;
