@@ -125,6 +125,7 @@ impl Provider {
 
     /// The address that ends the session at the identity provider (spec 5.8), with the client id and `return_to`; `None` if not
     /// configured.
+    // profile: addresses.returnTo
     pub(super) fn logout_url(&self, return_to: Option<&str>) -> Result<Option<Url>> {
         if let Some(address) = return_to {
             Url::parse(address).map_err(|source| {

@@ -28,6 +28,7 @@ use crate::transport::{Clock, HttpOptions, RetryPolicy, parse_endpoint};
 /// ```
 #[must_use]
 pub struct ClientBuilder {
+    // profile: addresses.graphql
     endpoint: String,
     options: SenderOptions,
     profile: ServiceProfile,
@@ -118,6 +119,7 @@ impl ClientBuilder {
             return Err(Error::config(what));
         }
         for (name, document) in self.overrides {
+            // profile: operations.document
             let operation = OperationProfile::of_document(document);
             let operations = &mut self.profile.operations;
             operations.insert(name, Sourced::seen(operation));

@@ -312,6 +312,8 @@ impl Client {
     /// ```
     pub fn profile(&self) -> ServiceProfile {
         let mut profile = self.endpoint.profile.clone();
+        // profile: operations.leftOut
+        // profile: operations.recordAt
         for (name, learned) in self.endpoint.overrides.fitted_operations() {
             let said = profile.operations.get(name);
             if said.is_none_or(|said| said.value != learned) {
@@ -324,6 +326,7 @@ impl Client {
     }
 
     /// The fields that this client leaves out of an operation's document.
+    // profile: operations.leftOut
     pub(crate) fn left_out(&self, operation: &str) -> Vec<String> {
         self.endpoint.overrides.left_out(operation)
     }
@@ -334,6 +337,7 @@ impl Client {
     }
 
     /// Whether the document of an operation comes from the caller.
+    // profile: operations.document
     pub(crate) fn is_overridden(&self, operation: &str) -> bool {
         self.endpoint.overrides.has(operation)
     }

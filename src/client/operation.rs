@@ -78,6 +78,8 @@ impl<D: DeserializeOwned, T: Send> GraphqlOperation<D, T> {
     /// Tries other documents after the server rejected one.
     ///
     /// If no document fits, the first error is returned, because it is about the document that the caller knows.
+    // profile: operations.leftOut
+    // profile: operations.recordAt
     async fn adapted(
         &mut self,
         first: Error,

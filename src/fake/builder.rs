@@ -181,6 +181,7 @@ impl FakeBuilder {
         let base = format!("http://{}/", address_of(&listener)?);
         let base = Url::parse(&base).map_err(failed("the address of the fake is no URL"))?;
         let world = Arc::new(self.take_world()?);
+        // profile: fields
         let renames = FieldRenames::new(&self.profile.fields)?;
         let (schema, moved) =
             reference_data::schema(self.schema.as_deref(), &self.profile, &renames)

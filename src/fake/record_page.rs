@@ -56,6 +56,7 @@ pub(super) fn page(
         Some(first) => {
             let first = usize::try_from(first)
                 .map_err(|_| ErrorItem::bad_request("", "first must not be negative."))?;
+            // profile: lists.largestPage
             let largest = assumptions.lists.largest_page.value;
             let largest = largest.and_then(|largest| usize::try_from(largest).ok());
             // assumed: the text
@@ -96,6 +97,7 @@ pub(super) fn page(
 }
 
 /// Records with equal dates and numbers stay in order of creation.
+// profile: lists.order
 fn sort(listed: &mut [Listed<'_>], order: ListOrder) {
     let updated = |listed: &Listed<'_>| {
         let text = listed.record["updatedAt"].as_str();
@@ -154,6 +156,7 @@ impl<'a> ListFilter<'a> {
         let is_wanted = |name: &str| wanted[name].is_null() || record[name] == wanted[name];
         let date_of = |name: &str| record[name].as_str().and_then(instant::parse);
         let is_within = || {
+            // profile: lists.comparedDate
             let date = match assumptions.lists.compared_date.value {
                 None | Some(ComparedDate::LastChange) => date_of("updatedAt"),
                 Some(ComparedDate::Creation) => Some(listed.created.into()),

@@ -114,6 +114,7 @@ pub(super) fn root_fields(schema: &Schema) -> impl Iterator<Item = &str> {
 pub(super) type MovedFields = HashMap<String, MovedField>;
 
 /// A root field with a different name than its operation, and possibly with wrappers around its record.
+// profile: operations.recordAt
 pub(super) struct MovedField {
     pub(super) operation: String,
     /// The outermost first. A number is a list position.
@@ -179,6 +180,7 @@ pub(super) fn schema(
     }
     let keys = renamed_keys(&mut schema, &profile.updates.value);
     added.extend(keys.ok_or("the names of updates do not fit the schema")?);
+    // profile: forms
     for form in &profile.forms.value {
         let name = Name::new(&form.id).map_err(|error| error.to_string())?;
         let is_known = |forms: &EnumType| forms.values.contains_key(&name);
@@ -219,9 +221,11 @@ fn serve(
         .get_object(found.ty.inner_named_type())
         .and_then(|result| result.fields.get("data"))
         .map_or(found.ty.clone(), |data| data.ty.clone());
+    // profile: operations.leftOut
     for path in &operation.left_out {
         leave_out(schema, record.inner_named_type().clone(), path, renames)?;
     }
+    // profile: operations.recordAt
     let Some(pointer) = &operation.record_at else {
         return Some(());
     };
@@ -281,6 +285,7 @@ fn object_mut<'s>(schema: &'s mut Schema, name: &Name) -> Option<&'s mut ObjectT
 }
 
 /// Renames a field, unless the schema already has the new name instead.
+// profile: fields
 fn rename_field(schema: &mut Schema, rename: &FieldRename) -> Result<(), String> {
     let FieldRename { of, ours, theirs } = rename;
     let new = Name::new(theirs).map_err(|error| error.to_string())?;
@@ -318,6 +323,7 @@ fn rename_in<T: Clone>(
 }
 
 /// Removes the fields that identify the record of an update from the input, and adds them under the profile's names.
+// profile: updates
 fn renamed_keys(schema: &mut Schema, names: &RecordNames) -> Option<Vec<String>> {
     const INPUT: &str = "CreateOrSaveConsignmentInput";
     let mut added = Vec::new();

@@ -35,6 +35,7 @@ impl FakeRegister {
         credential: Option<&str>,
         since: Option<&str>,
     ) -> Option<FakeReply> {
+        // profile: register.authentication
         let is_asked = self.profile.authentication.value != RegisterAuthentication::Unknown;
         let is_right = match &self.token {
             Some(token) => credential.is_some_and(|given| token.matches(given)),
@@ -69,12 +70,14 @@ impl FakeRegister {
         let mut properties = self.world.properties.iter();
         let found = properties.find(|property| equals(&property["PIC"], pic));
         let Some(property) = found else {
+            // profile: register.emptyNotFound
             if self.profile.empty_not_found.value == Some(true) {
                 return Some(FakeReply::empty(404));
             }
             let message = format!("No property has the PIC {pic}.");
             return Some(FakeReply::json(404, &json!({"Message": message})));
         };
+        // profile: register.recordShape
         Some(match self.profile.record_shape.value {
             RecordShape::List => self.envelope(0, PAGE_SIZE, 1, &[property]),
             RecordShape::Value => self.dated(FakeReply::json(200, &json!({"Value": property}))),
@@ -82,6 +85,7 @@ impl FakeRegister {
         })
     }
 
+    // profile: register.firstPageIndex
     fn first_page(&self) -> usize {
         match self.profile.first_page_index.value {
             Some(0) => 0,
@@ -164,6 +168,7 @@ impl FakeRegister {
             "picstatus" => {
                 let status = &property["AdminStatus"];
                 let name = status["Description"].as_str().unwrap_or_default();
+                // profile: register.statusCodes
                 match self.profile.status_codes.value.get(name) {
                     Some(code) => code == value,
                     None => {

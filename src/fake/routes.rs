@@ -170,6 +170,7 @@ impl FakeState {
             ("GET", path) => {
                 let since = header(request, "if-modified-since");
                 let rest = path.strip_prefix(REGISTER);
+                // profile: register.authentication
                 let credential = match &register.profile.authentication.value {
                     RegisterAuthentication::Header(name) => header(request, name),
                     _ => bearer,

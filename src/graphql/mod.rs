@@ -1,34 +1,31 @@
 //! The GraphQL interface, without network access.
 //!
-//! [`generated`] has an operation for each document under `graphql/`, with the document as text and as data. An override
-//! replaces one of our documents with the caller's; our own documents are adapted to the live schema. Fields that the service
-//! names differently are renamed in documents and inputs.
+//! [`generated`] has an operation for each document under `graphql/`, with the document as text and as data. `adapt` fits
+//! documents and inputs to a server with another schema.
 //!
 //! Document and variables are encoded as the body of a request. A reply is decoded in one pass or, if that fails, part by part.
 //! The result is an [`Outcome`]: the data, together with the server's errors.
 
+mod adapt;
 pub(crate) mod as_received;
 mod document;
 mod envelope;
-mod field_renames;
-mod lexer;
 pub(crate) mod misfit;
 mod operation;
 pub(crate) mod outcome;
-mod overrides;
 mod reply;
 mod request;
 #[cfg(test)]
 pub(crate) mod tests;
 mod unreadable;
 
+pub(crate) use self::adapt::Overrides;
+#[cfg(feature = "fake")]
+pub(crate) use self::adapt::{FieldRename, FieldRenames};
 pub(crate) use self::as_received::AsReceived;
 pub(crate) use self::document::{OperationDocument, OperationKind};
-#[cfg(feature = "fake")]
-pub(crate) use self::field_renames::{FieldRename, FieldRenames};
 pub(crate) use self::misfit::unreadable_record;
 pub(crate) use self::outcome::Outcome;
-pub(crate) use self::overrides::Overrides;
 pub(crate) use self::reply::{BEGINNING, ValueIn, early_page_info};
 pub(crate) use self::request::{Encoded, encode, encode_document, encode_operation};
 pub(crate) use self::unreadable::{SalvagedList, Unreadable, salvage_list};

@@ -182,6 +182,7 @@ impl Encoded {
     fn record<'a>(&self, data: &'a str) -> Option<FoundRecord<'a>> {
         let known = self.known?;
         let is_change = known.is_change();
+        // profile: operations.recordAt
         let mut members: Vec<Cow<'static, str>> = match &self.moved {
             Some(pointer) => {
                 let names = pointer.split('/').skip(1);
@@ -239,6 +240,7 @@ impl Encoded {
             variables: Members<'a>,
         }
         let is_id = |name: &str| {
+            // profile: fields
             let mut renames = self.renames.iter();
             is_name_of_id(name)
                 || renames.any(|rename| rename.theirs == name && is_name_of_id(&rename.ours))

@@ -8,13 +8,10 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::adapt::{FieldRenames, Overrides, operations};
 use super::document::{OperationDocument, OperationKind};
-use super::field_renames::{FieldRenames, element_of, type_of};
-use super::lexer::operations;
 use super::operation::TypedOperation;
-use super::overrides::Overrides;
 use crate::error::Error;
-use crate::model::rename_fields;
 use crate::profile::OperationProfile;
 
 /// The initial capacity for variables, in bytes: sufficient for most calls, such as a consignment with some forty answers.
@@ -31,12 +28,17 @@ pub(crate) struct Encoded {
     /// The operation of this crate, if it is one.
     pub(super) known: Option<&'static OperationDocument>,
     /// The location of the record in the profile: a JSON pointer.
+    // profile: operations.recordAt
     pub(super) moved: Option<Arc<str>>,
     /// Set for a query of this crate with a document that may be adapted to the server.
+    // profile: operations.leftOut
     pub(super) adaptable: Option<&'static OperationDocument>,
     /// The differences from our document, if any.
+    // profile: operations.leftOut
+    // profile: operations.recordAt
     pub(super) fitted: Arc<OperationProfile>,
     /// The fields that the service names differently.
+    // profile: fields
     pub(super) renames: Arc<FieldRenames>,
 }
 
@@ -90,7 +92,7 @@ pub(crate) fn encode_operation(
         .encode()?,
         None => {
             let text = serde_json::to_string(variables).map_err(not_json)?;
-            let inputs = with_their_names(known, object(&text)?, renames)?;
+            let inputs = renames.with_their_names(known, object(&text)?)?;
             let mut variables = borrowed(&inputs);
             variables.retain(|_, value| value.get() != "null");
             RequestBody {
@@ -100,9 +102,10 @@ pub(crate) fn encode_operation(
             }
             .encode()?
         }
+        // profile: operations.document
         Some(given) => {
             let text = serde_json::to_string(variables).map_err(not_json)?;
-            let inputs = with_their_names(known, object(&text)?, renames)?;
+            let inputs = renames.with_their_names(known, object(&text)?)?;
             RequestBody {
                 operation_name: given.operation.as_deref(),
                 query: given.document.as_str().into(),
@@ -126,26 +129,6 @@ pub(crate) fn encode_operation(
     })
 }
 
-/// The variables, with the service's names of fields in inputs.
-fn with_their_names<'a>(
-    known: &OperationDocument,
-    variables: RawVariables<'a>,
-    renames: &FieldRenames,
-) -> Result<OwnVariables<'a>, Error> {
-    let naming = |of: &str, name: &str| (renames.theirs(of, name), type_of(of, name));
-    let sent = variables.into_iter().map(|(name, value)| {
-        let mut declared = known.variables.iter();
-        let declared = declared.find(|(variable, _)| *variable == name);
-        let Some((_, ty)) = declared.filter(|_| !renames.is_empty()) else {
-            return Ok((name, Cow::Borrowed(value)));
-        };
-        let text = rename_fields(value.get(), element_of(ty), &naming).map_err(Error::config)?;
-        let value = RawValue::from_string(text).map_err(not_json)?;
-        Ok((name, Cow::Owned(value)))
-    });
-    sent.collect()
-}
-
 fn borrowed<'a>(variables: &'a OwnVariables<'_>) -> RawVariables<'a> {
     let variables = variables.iter();
     variables
@@ -155,6 +138,7 @@ fn borrowed<'a>(variables: &'a OwnVariables<'_>) -> RawVariables<'a> {
 
 impl Encoded {
     /// The query with another document, after the server refused this one; `None` if no other document can help.
+    // profile: operations.leftOut
     pub(crate) fn adapted(&self, error: &Error) -> Option<Self> {
         let known = self.adaptable.filter(|_| error.has_errors_only())?;
         let mut body: RequestBody<'_, RawVariables<'_>> =
@@ -197,14 +181,14 @@ pub(crate) fn encode_document(
 pub(super) type RawVariables<'a> = BTreeMap<String, &'a RawValue>;
 
 /// The variables by name, some of them rewritten.
-type OwnVariables<'a> = BTreeMap<String, Cow<'a, RawValue>>;
+pub(super) type OwnVariables<'a> = BTreeMap<String, Cow<'a, RawValue>>;
 
 fn object(variables: &str) -> Result<RawVariables<'_>, Error> {
     serde_json::from_str(variables).map_err(|_| Error::config("the variables are not an object"))
 }
 
 /// A message from the type about its value, such as the name missing in an update, is used unchanged.
-fn not_json(source: serde_json::Error) -> Error {
+pub(super) fn not_json(source: serde_json::Error) -> Error {
     if source.is_data() {
         return Error::config(source.to_string());
     }

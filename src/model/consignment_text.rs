@@ -109,6 +109,7 @@ impl ConsignmentText {
     }
 
     /// Renames fields, all in one step. A field without a new name is removed, and so is a null field.
+    // profile: updates
     pub(crate) fn renamed(&self, names: &[(&str, Option<&str>)]) -> Result<Self, TextError> {
         let keys = names
             .iter()
@@ -155,6 +156,7 @@ impl ConsignmentText {
 type FieldNaming<'t> = dyn Fn(&str, &str) -> (Option<&'t str>, &'t str) + 't;
 
 /// Renames fields at any depth of an input. All other bytes stay.
+// profile: fields
 pub(crate) fn rename_fields<'t>(
     text: &str,
     of: &'t str,

@@ -202,6 +202,7 @@ impl Client {
         let read = self.operation::<ReadUserDetails, _>(variables, |data| data.user_details);
         read.then(move |mut outcome| {
             let user = &mut outcome.value;
+            // profile: operations.leftOut
             let left_out = client.left_out("userDetails");
             let is_left_out = |path: &str| left_out.iter().any(|left_out| left_out == path);
             if is_left_out("roles") {
@@ -216,6 +217,7 @@ impl Client {
                 .chain([&mut user.roles])
                 .flat_map(|roles| roles.iter_mut().flatten())
             {
+                // profile: roles
                 if let Some(named) = client.given_profile().role(role) {
                     *role = named.clone();
                 }

@@ -257,6 +257,7 @@ impl AccountClient {
     }
 
     fn save_named(&self, input: &impl Serialize) -> Call<Outcome<SavedConsignment>> {
+        // profile: updates
         let names = &self.client().given_profile().updates.value;
         self.save::<CreateOrSaveConsignment, _>(
             &create_or_save_consignment::DOCUMENT,
@@ -393,6 +394,7 @@ impl AccountClient {
 }
 
 /// An input with the profile's field names for id and number. All other fields are written byte for byte.
+// profile: updates
 struct NamedInput<'a, I> {
     input: &'a I,
     names: &'a RecordNames,

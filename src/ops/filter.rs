@@ -117,6 +117,7 @@ impl ConsignmentFilter {
 
 /// Limits a page size to the maximum of the profile.
 pub(super) fn accepted(client: &Client, page_size: Option<i64>) -> Option<i64> {
+    // profile: lists.largestPage
     let largest = client.given_profile().lists.largest_page.value;
     let largest = largest.map_or(i64::MAX, i64::from);
     page_size.map(|size| size.min(largest))

@@ -40,6 +40,7 @@ impl Client {
         read: Call<Outcome<T>>,
         levels: fn(&T) -> usize,
     ) -> Call<Outcome<T>> {
+        // profile: operations.document
         let most = if self.is_overridden(operation) {
             usize::MAX
         } else {

@@ -325,8 +325,8 @@ impl<'a> RegisterObject<'a> {
 
 /// Reads the records of a reply: a list, or one record with a PIC, bare or wrapped. Only the list of a search may have records
 /// without a PIC; otherwise every object would pass as a page.
-///
 /// assumed: the specification does not show the reply to a look-up (2.10)
+// profile: register.recordShape
 fn subset_of(status: u16, text: &str) -> Result<Subset, NoRecords> {
     let mut around = RegisterObject::default();
     let mut above = String::new();

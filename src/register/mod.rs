@@ -216,6 +216,7 @@ impl Register {
     }
 
     /// The index of the first page, once it is known.
+    // profile: register.firstPageIndex
     fn first_page_index(&self) -> Option<u32> {
         Some(self.0.first_page_index.load(Ordering::Relaxed)).filter(|index| *index != UNKNOWN)
     }
@@ -230,6 +231,7 @@ debug_shows!(Register, |it| host: it.0.address.0.host_str());
 /// Facts learned about the register, shared by the clients of all users.
 pub(super) struct KnownRegister {
     /// [`RegisterProfile::empty_not_found`](crate::profile::RegisterProfile::empty_not_found)
+    // profile: register.emptyNotFound
     pub(super) empty_not_found: Option<bool>,
     /// Whether any reply of the register could be read.
     pub(super) has_answered: AtomicBool,
@@ -241,6 +243,7 @@ impl KnownRegister {
     fn is_not_found(&self, reply: &Reply) -> bool {
         let is_empty = reply.status == 404 && reply.body.trim_ascii().is_empty();
         let has_answered = self.has_answered.load(atomic::Ordering::Relaxed);
+        // profile: register.emptyNotFound
         is_empty && self.empty_not_found.unwrap_or(has_answered)
     }
 }

@@ -312,6 +312,7 @@ impl Register {
     }
 
     /// The page after a first page that was requested without an index, with the index of that page.
+    // profile: register.firstPageIndex
     async fn second_page(
         &self,
         search: &PropertySearch,

@@ -110,6 +110,7 @@ impl PropertySearch {
     pub(super) fn checked(&self, status_codes: &BTreeMap<String, String>) -> Result<Self> {
         let mut search = self.clone();
         for (_, status) in search.fields.iter_mut().filter(|(name, _)| *name == STATUS) {
+            // profile: register.statusCodes
             if let Some(code) = status_codes.get(status) {
                 status.clone_from(code);
             }

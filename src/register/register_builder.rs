@@ -33,6 +33,7 @@ use crate::transport::{Clock, HttpOptions, RetryPolicy};
 /// ```
 #[must_use]
 pub struct RegisterBuilder {
+    // profile: addresses.register
     base: String,
     options: SenderOptions,
     profile: RegisterProfile,
@@ -118,10 +119,12 @@ impl RegisterBuilder {
     /// * A header cannot be sent, or is reserved for the client itself.
     /// * The profile's first page is neither 0 nor 1, or it requires a token source or a header that is not set.
     pub fn build(self) -> Result<Register> {
+        // profile: register.firstPageIndex
         let first_page_index = self.profile.first_page_index.value;
         if first_page_index.is_some_and(|index| index > 1) {
             return Err(Error::config("the index of the first page must be 0 or 1"));
         }
+        // profile: register.authentication
         match &self.profile.authentication.value {
             RegisterAuthentication::Bearer if self.options.user.is_none() => {
                 let what =
@@ -147,6 +150,7 @@ impl RegisterBuilder {
                 empty_not_found: self.profile.empty_not_found.value,
                 has_answered: AtomicBool::new(false),
             }),
+            // profile: register.statusCodes
             status_codes: self.profile.status_codes.value,
         })))
     }

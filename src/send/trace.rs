@@ -65,6 +65,7 @@ pub(crate) fn decode_failure(error: &Error) {
 }
 
 /// Warns that the server's schema does not fit an operation's document, and that a reduced one does.
+// profile: operations.leftOut
 pub(crate) fn adapted(operation: &str, left_out: &[String]) {
     let left_out = left_out.join(" ");
     tracing::warn!(

@@ -16,6 +16,7 @@ pub(super) struct NamedForms<'a> {
 }
 
 impl NamedForms<'_> {
+    // profile: forms
     fn further(&self, form: &FormType) -> Option<&FurtherForm> {
         self.further
             .iter()

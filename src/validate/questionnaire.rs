@@ -38,6 +38,7 @@ use crate::profile::{FurtherForm, ServiceProfile};
 pub struct Questionnaire {
     pub(super) tree: Arc<QuestionTree>,
     /// Forms from the profile.
+    // profile: forms
     further: Arc<[FurtherForm]>,
 }
 

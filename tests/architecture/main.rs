@@ -7,6 +7,7 @@ mod lengths;
 mod named;
 mod packages;
 mod pages;
+mod profile;
 mod promises;
 mod shown;
 mod vocabulary;
@@ -49,7 +50,7 @@ const WORLD: [&str; 5] = ["Instant", "fs", "net", "env", "stdin"];
 
 /// Files that parse JSON written by this crate: requests, token records, stored texts of consignments. All other JSON must go
 /// through `model/json_text.rs`, which counts the bytes read in unit tests.
-const OWN_JSON: &str = "model/consignment_text.rs model/json_text.rs graphql/overrides.rs graphql/reply.rs \
+const OWN_JSON: &str = "model/consignment_text.rs model/json_text.rs graphql/adapt/overrides.rs graphql/reply.rs \
     graphql/request.rs auth/keyring/keyring_store.rs auth/pending_login.rs auth/store/file/token_file.rs auth/store/record.rs";
 
 /// Names that do not describe the contents.

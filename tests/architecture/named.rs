@@ -18,8 +18,12 @@ const OF_OTHERS: &str = "Authenticate Bidi_Control Desk ERR_CERT_AUTHORITY_INVAL
 const ENDINGS: [&str; 7] = [".rs", ".md", ".sh", ".graphql", ".mjs", ".toml", ".yml"];
 const FOLDERS: &str = "src/ crates/ examples/ tests/ benches/ graphql/ .ci/ .github/";
 
-/// Files of other repositories and of the reader.
-const PATHS_OF_OTHERS: [&str; 2] = ["src/shared/index.js", "DIR/schema.graphql"];
+/// Files of other repositories and of the reader, and an entry of the profile that looks like a file.
+const PATHS_OF_OTHERS: [&str; 3] = [
+    "src/shared/index.js",
+    "DIR/schema.graphql",
+    "addresses.graphql",
+];
 
 /// The index of a repository, or of planted files.
 #[derive(Default)]

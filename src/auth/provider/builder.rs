@@ -79,19 +79,27 @@ impl ProviderBuilder {
     /// ```
     pub fn profile(mut self, profile: &ServiceProfile) -> Self {
         let known = &profile.addresses;
+        // profile: addresses.issuer
         if let Some(issuer) = &known.issuer {
             self = self.issuer(&*issuer.value);
         }
         for (setting, known) in [
+            // profile: addresses.authorize
             (&mut self.authorize_url, &known.authorize),
+            // profile: addresses.token
             (&mut self.token_url, &known.token),
+            // profile: addresses.revoke
             (&mut self.revoke_url, &known.revoke),
+            // profile: addresses.logout
             (&mut self.logout_url, &known.logout),
+            // profile: addresses.deviceAuthorization
             (
                 &mut self.device_authorization_url,
                 &known.device_authorization,
             ),
+            // profile: addresses.audience
             (&mut self.audience, &known.audience),
+            // profile: addresses.redirect
             (&mut self.redirect_uri, &known.redirect),
         ] {
             if let Some(known) = known {

@@ -104,6 +104,7 @@ struct Root<'s> {
 
 impl Root<'_> {
     /// The arguments of a field, without the new names of renamed input fields.
+    // profile: fields
     fn in_our_names(&self, info: &ResolveInfo<'_>, arguments: Value) -> Value {
         let Value::Object(arguments) = arguments else {
             return arguments;
@@ -228,6 +229,7 @@ impl ObjectValue for Object<'_> {
     ) -> Result<ResolvedValue<'a>, FieldError> {
         let object = &*self.value;
         let sent = info.field_name();
+        // profile: fields
         let ours = self.data.renames.ours(self.type_name, sent);
         let name = ours.unwrap_or(sent);
         let value = match (self.type_name, name) {

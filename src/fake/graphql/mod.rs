@@ -69,6 +69,7 @@ impl<'a> ResolverContext<'a> {
     }
 
     /// Spells roles as in the profile.
+    // profile: roles
     fn respell_roles(&self, holder: &mut Value) {
         let roles = holder.get_mut("roles").and_then(Value::as_array_mut);
         for role in roles.into_iter().flatten() {
@@ -94,6 +95,7 @@ impl<'a> NamedAccount<'a> {
     fn may_create(&self) -> Result<(), ErrorItem> {
         let roles = self.holder["roles"].as_array().into_iter().flatten();
         let is_producer = |role: &str| {
+            // profile: roles
             let named = self.profile.roles.value.get(role);
             let named = named.map_or(role, |named| named.as_str());
             named.eq_ignore_ascii_case("Producer")

@@ -19,6 +19,7 @@ pub(super) fn query<'d>(
     arguments: &Value,
     context: &mut ResolverContext<'d>,
 ) -> Result<Cow<'d, Value>, ErrorItem> {
+    // profile: operations.recordAt
     let Some(moved) = context.data.moved.get(field) else {
         return read(field, arguments, context);
     };
@@ -100,6 +101,7 @@ pub(super) fn mutation(
     arguments: &Value,
     context: &mut ResolverContext<'_>,
 ) -> Result<(Value, Vec<ErrorItem>), Vec<ErrorItem>> {
+    // profile: operations.recordAt
     let moved = context.data.moved.get(field);
     let field = moved.map_or(field, |moved| moved.operation.as_str());
     let id = arguments["envdAccountId"].as_str().unwrap_or_default();
@@ -158,6 +160,7 @@ struct Mutation<'a> {
 
 impl Mutation<'_> {
     /// The id or number of the record that the input updates. assumed: the default profile also accepts the number.
+    // profile: updates
     fn updated(&self) -> Option<&str> {
         let names = [self.names.id.as_deref(), self.names.number.as_deref()];
         let of_ours = ["id", "number"].into_iter();
@@ -190,6 +193,7 @@ impl Mutation<'_> {
             accreditations: &self.account.holder["accreditations"],
             questions: context.data.questions(),
             kept_forms: list(&kept_forms),
+            // profile: forms
             further: &context.data.profile.forms.value,
         };
         let problems = match kind {
@@ -204,6 +208,7 @@ impl Mutation<'_> {
         let now = context.now;
         let mut input = input;
         if name.is_none() && kind == Kind::Consignment {
+            // profile: filledIn
             for path in &context.data.profile.filled_in.value {
                 fill_in(&mut input, path);
             }

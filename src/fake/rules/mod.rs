@@ -114,6 +114,7 @@ fn not_accredited(input: &Value, accreditations: &Value) -> Vec<ErrorItem> {
         .collect()
 }
 
+// profile: forms
 fn mixed_species(input: &Value, further: &[FurtherForm]) -> Option<ErrorItem> {
     let added = |form: &str| {
         further
@@ -149,6 +150,7 @@ fn out_of_date(input: &Value, today: NaiveDate, kept: &[Value]) -> Vec<ErrorItem
 }
 
 /// The date limits of forms that the profile adds. assumed: the text
+// profile: forms
 fn further_out_of_date(input: &Value, context: &RuleContext<'_>) -> Vec<ErrorItem> {
     let names = form_names(input);
     let today = context.today.to_string();

@@ -205,6 +205,7 @@ impl Base {
 pub(crate) struct ServiceFields {
     /// Fields that the service fills in when they are not sent, from the profile. They are never inferred from records that were read,
     /// because another user may have written those.
+    // profile: filledIn
     #[serde(skip)]
     filled: BTreeSet<Path>,
     /// The values of `createdBy` in records that we created.

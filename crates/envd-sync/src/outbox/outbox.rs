@@ -96,6 +96,7 @@ impl Outbox {
     /// # Ok(()) });
     /// ```
     pub fn new(replica: &Replica) -> Self {
+        // profile: filledIn
         let filled_in = &replica.account().client().profile().filled_in.value;
         let paths = filled_in.iter();
         let paths = paths.map(|path| path.split('.').map(str::to_owned).collect());

@@ -375,6 +375,7 @@ impl Pass<'_> {
             return text;
         };
         let text = text.with("id", id);
+        // profile: updates
         let names = &self.outbox.account().client().profile().updates.value;
         let before = sent.before.as_ref().filter(|_| names.number.is_some());
         match before.and_then(|before| before.fields.get("number")?.as_str()) {

@@ -83,6 +83,7 @@ impl Replica {
             depth: Depth::Summary,
             clock: account.client().clock().clone(),
             on_progress: None,
+            // profile: lists.comparedDate
             compared: account.client().profile().lists.compared_date.clone(),
             horizon: None,
             retention: None,

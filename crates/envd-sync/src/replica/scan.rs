@@ -226,6 +226,7 @@ impl ListedRecord {
 
 impl Commit {
     /// Records the first change on a page that proves the profile wrong.
+    // profile: lists.comparedDate
     fn refute(
         &mut self,
         replica: &Replica,

@@ -280,6 +280,7 @@ pub(super) struct ScanPlan {
 }
 
 /// A record that proves the profile wrong for this account.
+// profile: lists.comparedDate
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Refutation {
     /// The refuted entry of the profile. A different entry is trusted again.
@@ -293,6 +294,7 @@ pub(super) struct Refutation {
 #[serde(rename_all = "camelCase")]
 pub(super) enum FullReason {
     /// The profile names no date.
+    // profile: lists.comparedDate
     DateUnknown,
     /// The profile names a date other than that of the last change.
     AnotherDate,
@@ -362,6 +364,7 @@ impl SyncState {
         now: SystemTime,
         wanted: Option<FullReason>,
     ) -> Option<FullReason> {
+        // profile: lists.comparedDate
         match (entry.value, &self.refuted) {
             (Some(ComparedDate::LastChange), None) => {}
             (Some(ComparedDate::LastChange), Some(refuted)) => {
@@ -414,6 +417,7 @@ impl SyncState {
     /// It does if incremental scans should have listed the change and no later one will list it: the change is after the watermark
     /// of the last full scan, and more than the overlap before the current watermark. It also does if the previous incremental scan
     /// did not list it, which is why this scan is full.
+    // profile: lists.comparedDate
     pub(super) fn has_missed(
         &self,
         plan: &ScanPlan,

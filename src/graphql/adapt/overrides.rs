@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::value::RawValue;
 
-use super::document::{OperationDocument, OperationKind};
 use super::field_renames::FieldRenames;
 use super::lexer::{DeclaredVariable, operations};
-use super::request::{Encoded, RawVariables};
 use crate::error::Error;
+use crate::graphql::document::{OperationDocument, OperationKind};
+use crate::graphql::request::{Encoded, RawVariables};
 use crate::locked::lock;
 use crate::profile::{OperationProfile, ServiceProfile};
 
@@ -17,19 +17,24 @@ use crate::profile::{OperationProfile, ServiceProfile};
 #[derive(Default)]
 pub(crate) struct Overrides {
     /// The caller's documents, by the name of our operation.
+    // profile: operations.document
     given: HashMap<&'static str, Override>,
     /// The differences from our documents, from the profile and from later refusals by the server.
+    // profile: operations.leftOut
+    // profile: operations.recordAt
     fitted: Mutex<BTreeMap<&'static str, Arc<OperationProfile>>>,
+    // profile: fields
     renames: Arc<FieldRenames>,
 }
 
 /// A document that replaces ours.
-pub(super) struct Override {
-    pub(super) document: String,
-    pub(super) operation: Option<String>,
+pub(in crate::graphql) struct Override {
+    pub(in crate::graphql) document: String,
+    pub(in crate::graphql) operation: Option<String>,
     declared: Vec<DeclaredVariable>,
     /// The location of the record, if it differs from our document.
-    pub(super) record_at: Option<Arc<str>>,
+    // profile: operations.recordAt
+    pub(in crate::graphql) record_at: Option<Arc<str>>,
 }
 
 /// The variable for the record of a save or a comment in our documents.
@@ -81,17 +86,17 @@ impl Overrides {
     }
 
     /// The fields that the service names differently.
-    pub(super) fn renames(&self) -> &Arc<FieldRenames> {
+    pub(in crate::graphql) fn renames(&self) -> &Arc<FieldRenames> {
         &self.renames
     }
 
     /// The caller's document for an operation.
-    pub(super) fn of(&self, known: &OperationDocument) -> Option<&Override> {
+    pub(in crate::graphql) fn of(&self, known: &OperationDocument) -> Option<&Override> {
         self.given.get(known.name)
     }
 
     /// The differences from our document of an operation, if any.
-    pub(super) fn fitted(&self, known: &OperationDocument) -> Arc<OperationProfile> {
+    pub(in crate::graphql) fn fitted(&self, known: &OperationDocument) -> Arc<OperationProfile> {
         let fitted = lock(&self.fitted).get(known.name).cloned();
         fitted.unwrap_or_default()
     }
@@ -160,7 +165,7 @@ fn check(known: &OperationDocument, document: &str) -> Result<Checked, String> {
 impl Override {
     /// The variables that the document declares: ours, and the fields of `input`. A variable with a value must be declared:
     /// silently omitting a filter or a field would give wrong records.
-    pub(super) fn variables<'v>(
+    pub(in crate::graphql) fn variables<'v>(
         &self,
         mut given: RawVariables<'v>,
     ) -> Result<RawVariables<'v>, Error> {

@@ -2,11 +2,16 @@
 //!
 //! A document selects such a field with an alias, and an input is sent with the name of the service. Therefore, our types stay.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
+use serde_json::value::RawValue;
+
 use crate::error::Error;
-use crate::model::OneLine;
+use crate::graphql::document::OperationDocument;
+use crate::graphql::request::{OwnVariables, RawVariables, not_json};
 use crate::model::redact::FIELDS;
+use crate::model::{OneLine, rename_fields};
 
 /// A field with another name at the service.
 pub(crate) struct FieldRename {
@@ -17,10 +22,12 @@ pub(crate) struct FieldRename {
 }
 
 /// The renamed fields of a service.
+// profile: fields
 #[derive(Default)]
 pub(crate) struct FieldRenames(Vec<FieldRename>);
 
 /// The input of a consignment, whose id and number `updates` renames.
+// profile: updates
 const CONSIGNMENT: &str = "CreateOrSaveConsignmentInput";
 
 impl FieldRenames {
@@ -89,6 +96,27 @@ impl FieldRenames {
         let rename = all.find(|rename| rename.of == of && rename.theirs == field)?;
         Some(&rename.ours)
     }
+
+    /// The variables of an operation, with the service's names of fields in inputs.
+    pub(in crate::graphql) fn with_their_names<'a>(
+        &self,
+        known: &OperationDocument,
+        variables: RawVariables<'a>,
+    ) -> Result<OwnVariables<'a>, Error> {
+        let naming = |of: &str, name: &str| (self.theirs(of, name), type_of(of, name));
+        let sent = variables.into_iter().map(|(name, value)| {
+            let mut declared = known.variables.iter();
+            let declared = declared.find(|(variable, _)| *variable == name);
+            let Some((_, ty)) = declared.filter(|_| !self.is_empty()) else {
+                return Ok((name, Cow::Borrowed(value)));
+            };
+            let text =
+                rename_fields(value.get(), element_of(ty), &naming).map_err(Error::config)?;
+            let value = RawValue::from_string(text).map_err(not_json)?;
+            Ok((name, Cow::Owned(value)))
+        });
+        sent.collect()
+    }
 }
 
 /// The type of a field in our schema, or of the elements of its list; empty for an unknown field.
@@ -99,7 +127,7 @@ pub(super) fn type_of(of: &str, field: &str) -> &'static str {
 }
 
 /// A type without its list and non-null marks.
-pub(super) fn element_of(ty: &str) -> &str {
+fn element_of(ty: &str) -> &str {
     ty.trim_matches(['[', ']', '!'])
 }
 

@@ -2,27 +2,28 @@
 //!
 //! Based on GraphQL, October 2021, section 2. Selections are skipped, so a server may still refuse a document accepted here.
 
-use super::OperationKind;
+use crate::graphql::OperationKind;
 
 /// An operation in a document.
 #[derive(Debug, PartialEq)]
-pub(super) struct OperationDefinition<'a> {
+pub(in crate::graphql) struct OperationDefinition<'a> {
     /// `None` for a subscription.
-    pub(super) kind: Option<OperationKind>,
-    pub(super) name: Option<&'a str>,
-    pub(super) variables: Vec<DeclaredVariable>,
+    pub(in crate::graphql) kind: Option<OperationKind>,
+    pub(in crate::graphql) name: Option<&'a str>,
+    pub(in crate::graphql) variables: Vec<DeclaredVariable>,
 }
 
 /// A variable declared by an operation.
+// profile: operations.document
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct DeclaredVariable {
-    pub(super) name: String,
+pub(in crate::graphql) struct DeclaredVariable {
+    pub(in crate::graphql) name: String,
     /// Non-null and without a default.
-    pub(super) required: bool,
+    pub(in crate::graphql) required: bool,
 }
 
 /// The operations in a document; `None` if it cannot be parsed.
-pub(super) fn operations(document: &str) -> Option<Vec<OperationDefinition<'_>>> {
+pub(in crate::graphql) fn operations(document: &str) -> Option<Vec<OperationDefinition<'_>>> {
     let tokens = tokens(document)?;
     let mut rest = tokens.as_slice();
     let mut operations = Vec::new();
