@@ -3,6 +3,7 @@
 //! A top-level module (module) of `src` uses only modules in lower layers. `planted.txt` has mistakes of each kind.
 
 mod cancel_safety;
+mod foreign_types;
 mod lengths;
 mod named;
 mod packages;
