@@ -29,7 +29,7 @@ pub(super) const IN_FLIGHT: Duration = Duration::from_secs(30);
 const REFUSED_PAUSE: Duration = Duration::from_secs(60);
 
 /// How long readers wait before checking again on a running refresh.
-const REFRESH_LOOK: Duration = Duration::from_secs(1);
+const REFRESH_CHECK: Duration = Duration::from_secs(1);
 
 /// The result for a caller.
 pub(super) enum Served {
@@ -100,7 +100,7 @@ fn beside(
     let may_refresh = !policy.no_background && state.refresh_state.dead.is_none() && !state.closed;
     if may_refresh && usable.is_renewal_due(now) {
         let Some((until, _)) = state.paused(now.monotonic) else {
-            usable.search_again(now, now.monotonic.saturating_add(REFRESH_LOOK));
+            usable.check_again(now, now.monotonic.saturating_add(REFRESH_CHECK));
             let replaces = usable.generation();
             let is_running = state.running().is_some();
             return (!is_running).then_some(Background::Refresh { replaces });
@@ -111,7 +111,7 @@ fn beside(
     if is_due {
         state.check_at = now.monotonic.saturating_add(policy.timing.store_check);
     }
-    usable.search_again(now, look_at.min(state.check_at));
+    usable.check_again(now, look_at.min(state.check_at));
     (is_due && !state.closed).then_some(Background::Check)
 }
 

@@ -88,7 +88,7 @@ impl Snapshot {
     }
 
     /// Schedules the next check at this time, or at the renewal if that is earlier and still to come.
-    pub(super) fn search_again(&self, now: ClockReading, at: Duration) {
+    pub(super) fn check_again(&self, now: ClockReading, at: Duration) {
         let renewal = Some(self.renew_at.monotonic).filter(|renewal| *renewal > now.monotonic);
         let at = renewal.map_or(at, |renewal| renewal.min(at));
         self.look_at.store(nanos(at), Ordering::Relaxed);

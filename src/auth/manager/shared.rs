@@ -163,7 +163,7 @@ impl Shared {
         let snapshot = Snapshot::new(tokens, now, &self.policy, cached.possibly_used)?;
         state.check_at = now.monotonic.saturating_add(self.policy.timing.store_check);
         if !snapshot.is_renewal_due(now) {
-            snapshot.search_again(now, state.check_at);
+            snapshot.check_again(now, state.check_at);
         }
         state.last_generation = state.last_generation.max(tokens.generation);
         if tokens.subject.is_some() {
