@@ -329,20 +329,23 @@ fn pruned(id: u64, key: &str) -> Error {
 
 fn refused(id: u64, unfit: Unfit, event: &RowEvent) -> Error {
     Error::usage(match unfit {
-        Unfit::Discarded => format!("declaration {id} was given up"),
+        Unfit::Discarded => format!("declaration {id} was discarded: write a new one"),
         Unfit::ThirdText => format!(
-            "declaration {id} has two texts that wait already, one of them signed: send them first"
+            "declaration {id} already has two texts to send, one of them signed: send them before you write another"
         ),
-        Unfit::NoText => format!("declaration {id} is to be deleted: edit it instead"),
+        Unfit::NoText => {
+            format!("declaration {id} is to be deleted, so it has no text to send: edit it instead")
+        }
         Unfit::Signed => format!(
             "declaration {id} was signed by another user: edit it, so that you sign it, or discard it"
         ),
-        Unfit::State | Unfit::Decision => {
-            format!(
-                "declaration {id}: \"{}\" is not possible in its present state",
-                event.why()
-            )
-        }
+        Unfit::State | Unfit::Decision => match event {
+            RowEvent::Decided(decision) => format!(
+                "declaration {id} cannot be answered with {:?} now: see its decisions",
+                decision.name()
+            ),
+            _ => format!("declaration {id} cannot be changed in its present state"),
+        },
     })
 }
 
