@@ -1,4 +1,4 @@
-//! Macros for code that a derive could generate: a `Debug` with selected fields, and builder setters.
+//! A macro for a `Debug` with selected fields.
 
 /// Implements `Debug` with the listed fields only, so that fields added later stay hidden.
 macro_rules! debug_shows {
@@ -12,22 +12,5 @@ macro_rules! debug_shows {
                     .finish_non_exhaustive()
             }
         }
-    };
-}
-
-/// Defines builder setters within an `impl`: `pub fn name(argument: Type) |it| it.field = argument;`.
-macro_rules! setters {
-    ($(
-        $(#[$meta:meta])*
-        $visibility:vis fn $name:ident($($argument:ident: $type:ty),*) |$it:ident| $change:expr;
-    )*) => {
-        $(
-            $(#[$meta])*
-            $visibility fn $name(mut self $(, $argument: $type)*) -> Self {
-                let $it = &mut self;
-                $change;
-                self
-            }
-        )*
     };
 }

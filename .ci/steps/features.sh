@@ -26,6 +26,8 @@ lib -p envd-sync --all-features
 lib -p envd-postgres
 lib -p envd-codegen
 
+# The backticks are those of Markdown.
+# shellcheck disable=SC2016
 of_readme=$(sed -n 's/.*`cargo doc .*--features \([a-z0-9,-]*\)`.*/\1/p' README.md)
 [[ -n $of_readme ]] || fail "README.md names no features"
 RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps -p envd-sdk --features "$of_readme"

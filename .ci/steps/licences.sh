@@ -11,4 +11,5 @@ if ! cargo deny --version 2>/dev/null; then
     cargo install --quiet --locked --debug --target-dir "$CARGO_TARGET_DIR/tools" cargo-deny@0.20.2
 fi
 cargo deny --config .ci/deny.toml --log-level error check licenses bans sources
+# shellcheck disable=SC2119
 advisories

@@ -10,7 +10,7 @@ for crate in envd-sdk envd-sync envd-postgres envd-codegen; do
     features=()
     case $crate in
         envd-sdk) features=(--features "fake,loopback-https,$more") ;;
-        envd-sync) features=(--features conformance,sqlite) ;;
+        envd-sync) features=(--features "conformance,sqlite") ;;
         envd-postgres) features=(--features deadpool_postgres014) ;;
     esac
     cargo +nightly public-api -sss --color never -p "$crate" "${features[@]}" 2>/dev/null >"$work/$crate.txt" \

@@ -59,34 +59,38 @@ impl Provider {
 }
 
 impl LoginRequest {
-    setters! {
-        /// Adds a parameter, such as `prompt` (`login` for a fresh login, `none` for a silent one) or `login_hint` (the user's
-        /// name or e-mail address), both from OIDC Core 3.1.2.1, or a provider-specific one.
-        pub fn param(name: impl Into<String>, value: impl Into<String>)
-            |it| it.extra.push((name.into(), Secret::new(value)));
+    /// Adds a parameter, such as `prompt` (`login` for a fresh login, `none` for a silent one) or `login_hint` (the user's
+    /// name or e-mail address), both from OIDC Core 3.1.2.1, or a provider-specific one.
+    pub fn param(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.extra.push((name.into(), Secret::new(value)));
+        self
+    }
 
-        /// Requires a specific user: the `sub` claim of the id token, as returned by
-        /// [`TokenSet::subject`](super::TokenSet::subject) after an earlier login. If another user logs in, the login is
-        /// refused, its tokens are revoked, and none are stored.
-        ///
-        /// ```
-        /// # use envd_sdk::auth::TokenManager;
-        /// # use envd_sdk::fake::{Fake, User};
-        /// # test_support::example(async {
-        /// # let fake = Fake::start().await;
-        /// # let manager = TokenManager::builder(fake.provider().build()?).build()?;
-        /// let login = manager.provider().authorization().expected_subject("auth0|sam").start()?;
-        /// # let callback = fake.consent(login.url())?;
-        /// let refused = manager.complete_login(login, callback.as_str()).await.unwrap_err();
-        /// assert!(refused.kind() == envd_sdk::ErrorKind::LoginRefused);
-        /// # Ok(()) });
-        /// ```
-        pub fn expected_subject(subject: impl Into<String>)
-            |it| it.expected_subject = Some(Secret::new(subject));
+    /// Requires a specific user: the `sub` claim of the id token, as returned by
+    /// [`TokenSet::subject`](super::TokenSet::subject) after an earlier login. If another user logs in, the login is
+    /// refused, its tokens are revoked, and none are stored.
+    ///
+    /// ```
+    /// # use envd_sdk::auth::TokenManager;
+    /// # use envd_sdk::fake::{Fake, User};
+    /// # test_support::example(async {
+    /// # let fake = Fake::start().await;
+    /// # let manager = TokenManager::builder(fake.provider().build()?).build()?;
+    /// let login = manager.provider().authorization().expected_subject("auth0|sam").start()?;
+    /// # let callback = fake.consent(login.url())?;
+    /// let refused = manager.complete_login(login, callback.as_str()).await.unwrap_err();
+    /// assert!(refused.kind() == envd_sdk::ErrorKind::LoginRefused);
+    /// # Ok(()) });
+    /// ```
+    pub fn expected_subject(mut self, subject: impl Into<String>) -> Self {
+        self.expected_subject = Some(Secret::new(subject));
+        self
+    }
 
-        /// The scopes of this login, instead of those in the provider's settings.
-        pub fn scopes(scopes: impl IntoIterator<Item = impl Into<String>>)
-            |it| it.scopes = Some(scopes.into_iter().map(Into::into).collect());
+    /// The scopes of this login, instead of those in the provider's settings.
+    pub fn scopes(mut self, scopes: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.scopes = Some(scopes.into_iter().map(Into::into).collect());
+        self
     }
 
     /// Rejects reserved parameters, and an expected subject without an id token to check.

@@ -45,64 +45,84 @@ impl ClientBuilder {
         }
     }
 
-    setters! {
-        /// The source of access tokens: a [`TokenManager`](crate::auth::TokenManager), a
-        /// [`StaticToken`](crate::auth::StaticToken) or your own implementation.
-        pub fn token_source(source: impl TokenSource)
-            |it| it.options.user = Some(TokenUser::new(source));
+    /// The source of access tokens: a [`TokenManager`](crate::auth::TokenManager), a
+    /// [`StaticToken`](crate::auth::StaticToken) or your own implementation.
+    pub fn token_source(mut self, source: impl TokenSource) -> Self {
+        self.options.user = Some(TokenUser::new(source));
+        self
+    }
 
-        /// A header for every request, such as the key of an API gateway. Headers that the client sets itself cannot be
-        /// replaced. The value appears neither in `Debug` nor in traces.
-        ///
-        /// ```
-        /// # test_support::example(async {
-        /// # let fake = envd_sdk::fake::Fake::start().await;
-        /// let client = fake.client().header("x-gateway-key", "s3cr3t").build()?;
-        /// let headers = client.questions().dry_run()?.headers;
-        /// assert!(headers.contains(&("x-gateway-key".to_owned(), "s3cr3t".to_owned())));
-        /// # Ok(()) });
-        /// ```
-        pub fn header(name: &str, value: impl Into<Secret>)
-            |it| it.options.headers.push((name.to_owned(), value.into()));
+    /// A header for every request, such as the key of an API gateway. Headers that the client sets itself cannot be
+    /// replaced. The value appears neither in `Debug` nor in traces.
+    ///
+    /// ```
+    /// # test_support::example(async {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// let client = fake.client().header("x-gateway-key", "s3cr3t").build()?;
+    /// let headers = client.questions().dry_run()?.headers;
+    /// assert!(headers.contains(&("x-gateway-key".to_owned(), "s3cr3t".to_owned())));
+    /// # Ok(()) });
+    /// ```
+    pub fn header(mut self, name: &str, value: impl Into<Secret>) -> Self {
+        self.options.headers.push((name.to_owned(), value.into()));
+        self
+    }
 
-        /// The options of the HTTP client.
-        pub fn http(options: HttpOptions) |it| it.options.http = options;
+    /// The options of the HTTP client.
+    pub fn http(mut self, options: HttpOptions) -> Self {
+        self.options.http = options;
+        self
+    }
 
-        /// How often, and for how long, a failed call is retried.
-        pub fn retry(policy: RetryPolicy) |it| it.options.retry = policy;
+    /// How often, and for how long, a failed call is retried.
+    pub fn retry(mut self, policy: RetryPolicy) -> Self {
+        self.options.retry = policy;
+        self
+    }
 
-        /// The clock for waits and deadlines.
-        pub fn clock(clock: Clock) |it| it.options.clock = clock;
+    /// The clock for waits and deadlines.
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.options.clock = clock;
+        self
+    }
 
-        /// The profile of the service: its operations, how an update names its record, roles, lists. Without a profile, the
-        /// client uses the assumptions of this crate.
-        ///
-        /// [`Client::profile`] returns it, together with what the client has learned from the service.
-        pub fn profile(profile: &ServiceProfile) |it| it.profile = profile.clone();
+    /// The profile of the service: its operations, how an update names its record, roles, lists. Without a profile, the
+    /// client uses the assumptions of this crate.
+    ///
+    /// [`Client::profile`] returns it, together with what the client has learned from the service.
+    pub fn profile(mut self, profile: &ServiceProfile) -> Self {
+        self.profile = profile.clone();
+        self
+    }
 
-        /// Sends this document for an operation, named as in spec 4.1, instead of this crate's document. It is a shortcut for an
-        /// entry in a [`ServiceProfile`], which can also set the location of the record in the reply.
-        ///
-        /// Use it if the live schema differs from the assumptions of this crate; if only the names of fields differ, the
-        /// [`fields`](ServiceProfile::fields) of a profile are enough. Aliases keep this crate's types: if a name
-        /// differs, select `ourName: theirName`. The document must have one operation of the same kind, with the same variables
-        /// or fewer. A call fails if it sets a variable that the document does not take. For servers that take the fields of
-        /// `input` as plain arguments, each field counts as a variable. The result of a change is found with and without the
-        /// `data` wrapper of spec 2.5, provided that the document selects the id of the record. A delete may return `true`
-        /// instead.
-        ///
-        /// ```
-        /// # test_support::example(async {
-        /// let fake = envd_sdk::fake::Fake::start().await;
-        /// let client = fake
-        ///     .client()
-        ///     .override_operation("userDetails", "{ userDetails: userDetailsQuery { data { firstName } } }")
-        ///     .build()?;
-        /// assert_eq!(client.user_details().await?.value.first_name.as_deref(), Some("Sam"));
-        /// # Ok(()) });
-        /// ```
-        pub fn override_operation(name: impl Into<String>, document: impl Into<String>)
-            |it| it.overrides.push((name.into(), document.into()));
+    /// Sends this document for an operation, named as in spec 4.1, instead of this crate's document. It is a shortcut for an
+    /// entry in a [`ServiceProfile`], which can also set the location of the record in the reply.
+    ///
+    /// Use it if the live schema differs from the assumptions of this crate; if only the names of fields differ, the
+    /// [`fields`](ServiceProfile::fields) of a profile are enough. Aliases keep this crate's types: if a name
+    /// differs, select `ourName: theirName`. The document must have one operation of the same kind, with the same variables
+    /// or fewer. A call fails if it sets a variable that the document does not take. For servers that take the fields of
+    /// `input` as plain arguments, each field counts as a variable. The result of a change is found with and without the
+    /// `data` wrapper of spec 2.5, provided that the document selects the id of the record. A delete may return `true`
+    /// instead.
+    ///
+    /// ```
+    /// # test_support::example(async {
+    /// let fake = envd_sdk::fake::Fake::start().await;
+    /// let client = fake
+    ///     .client()
+    ///     .override_operation("userDetails", "{ userDetails: userDetailsQuery { data { firstName } } }")
+    ///     .build()?;
+    /// assert_eq!(client.user_details().await?.value.first_name.as_deref(), Some("Sam"));
+    /// # Ok(()) });
+    /// ```
+    pub fn override_operation(
+        mut self,
+        name: impl Into<String>,
+        document: impl Into<String>,
+    ) -> Self {
+        self.overrides.push((name.into(), document.into()));
+        self
     }
 
     /// Builds the client; nothing is sent.

@@ -147,22 +147,62 @@ impl Error {
         error
     }
 
-    setters! {
-        pub(crate) fn with_source(source: impl Into<Box<dyn std::error::Error + Send + Sync>>)
-            |it| it.parts().source = Some(source.into().into());
-        pub(crate) fn with_operation(operation: &str)
-            |it| it.parts().operation = Some(operation.to_owned());
-        pub(crate) fn with_attempts(attempts: u32) |it| it.parts().attempts = attempts;
-        pub(crate) fn with_retry_after(wait: Option<Duration>) |it| it.parts().retry_after = wait;
-        pub(crate) fn with_may_have_applied(may: bool) |it| it.parts().may_have_applied = may;
-        pub(crate) fn with_passes(yes: bool) |it| it.parts().passes = yes;
-        pub(crate) fn with_sent(yes: bool) |it| it.parts().was_sent = yes;
-        pub(crate) fn with_code(code: &str) |it| it.parts().code = Some(code.into());
-        pub(crate) fn with_received(received: ReplyParts)
-            |it| it.parts().received = Some(Arc::new(received));
-        pub(crate) fn with_resume_from(position: Position)
-            |it| it.parts().resume_from = Some(position);
-        pub(crate) fn with_case(case: ErrorCase) |it| it.parts().case = case;
+    pub(crate) fn with_source(
+        mut self,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        self.parts().source = Some(source.into().into());
+        self
+    }
+
+    pub(crate) fn with_operation(mut self, operation: &str) -> Self {
+        self.parts().operation = Some(operation.to_owned());
+        self
+    }
+
+    pub(crate) fn with_attempts(mut self, attempts: u32) -> Self {
+        self.parts().attempts = attempts;
+        self
+    }
+
+    pub(crate) fn with_retry_after(mut self, wait: Option<Duration>) -> Self {
+        self.parts().retry_after = wait;
+        self
+    }
+
+    pub(crate) fn with_may_have_applied(mut self, may: bool) -> Self {
+        self.parts().may_have_applied = may;
+        self
+    }
+
+    pub(crate) fn with_passes(mut self, yes: bool) -> Self {
+        self.parts().passes = yes;
+        self
+    }
+
+    pub(crate) fn with_sent(mut self, yes: bool) -> Self {
+        self.parts().was_sent = yes;
+        self
+    }
+
+    pub(crate) fn with_code(mut self, code: &str) -> Self {
+        self.parts().code = Some(code.into());
+        self
+    }
+
+    pub(crate) fn with_received(mut self, received: ReplyParts) -> Self {
+        self.parts().received = Some(Arc::new(received));
+        self
+    }
+
+    pub(crate) fn with_resume_from(mut self, position: Position) -> Self {
+        self.parts().resume_from = Some(position);
+        self
+    }
+
+    pub(crate) fn with_case(mut self, case: ErrorCase) -> Self {
+        self.parts().case = case;
+        self
     }
 
     /// This error, with the earlier error as its source. A store failure keeps its own source, because callers look for it.

@@ -62,81 +62,130 @@ pub struct FakeBuilder {
 }
 
 impl FakeBuilder {
-    setters! {
-        /// The port of 127.0.0.1 to listen on; defaults to a free one.
-        pub fn port(port: u16) |it| it.port = port;
+    /// The port of 127.0.0.1 to listen on; defaults to a free one.
+    pub fn port(mut self, port: u16) -> Self {
+        self.port = port;
+        self
+    }
 
-        /// The clock for token expiry, record dates and the rules about today; defaults to the system clock.
-        pub fn clock(clock: Clock) |it| it.clock = clock;
+    /// The clock for token expiry, record dates and the rules about today; defaults to the system clock.
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
 
-        /// The user who logs in; defaults to [`User::Producer`].
-        pub fn user(user: User) |it| it.user = user;
+    /// The user who logs in; defaults to [`User::Producer`].
+    pub fn user(mut self, user: User) -> Self {
+        self.user = user;
+        self
+    }
 
-        /// The initial users and records; defaults to [`World::sample`].
-        pub fn world(world: World) |it| it.world = Some(world);
+    /// The initial users and records; defaults to [`World::sample`].
+    pub fn world(mut self, world: World) -> Self {
+        self.world = Some(world);
+        self
+    }
 
-        /// How long access tokens are valid, in whole seconds; defaults to 24 hours (spec 5.6).
-        pub fn access_token_lifetime(lifetime: Duration) |it| it.lifetimes.access_token = lifetime;
+    /// How long access tokens are valid, in whole seconds; defaults to 24 hours (spec 5.6).
+    pub fn access_token_lifetime(mut self, lifetime: Duration) -> Self {
+        self.lifetimes.access_token = lifetime;
+        self
+    }
 
-        /// How long refresh tokens are valid; defaults to 30 days (spec 5.6).
-        pub fn refresh_token_lifetime(lifetime: Duration)
-            |it| it.lifetimes.refresh_token = lifetime;
+    /// How long refresh tokens are valid; defaults to 30 days (spec 5.6).
+    pub fn refresh_token_lifetime(mut self, lifetime: Duration) -> Self {
+        self.lifetimes.refresh_token = lifetime;
+        self
+    }
 
-        /// How long login codes are valid; defaults to ten minutes (RFC 6749 section 4.1.2).
-        pub fn code_lifetime(lifetime: Duration) |it| it.lifetimes.code = lifetime;
+    /// How long login codes are valid; defaults to ten minutes (RFC 6749 section 4.1.2).
+    pub fn code_lifetime(mut self, lifetime: Duration) -> Self {
+        self.lifetimes.code = lifetime;
+        self
+    }
 
-        /// How long a refresh token keeps working after its first use; by default, it stops immediately. Using it later, or
-        /// using an older token, ends the login.
-        pub fn refresh_overlap(overlap: Duration) |it| it.lifetimes.refresh_overlap = overlap;
+    /// How long a refresh token keeps working after its first use; by default, it stops immediately. Using it later, or
+    /// using an older token, ends the login.
+    pub fn refresh_overlap(mut self, overlap: Duration) -> Self {
+        self.lifetimes.refresh_overlap = overlap;
+        self
+    }
 
-        /// The secret with which the client must authenticate to the identity provider, in the body or the header of each
-        /// request (RFC 6749 section 2.3.1). By default, no secret is required and any secret is accepted.
-        ///
-        /// ```
-        /// # test_support::example(async {
-        /// use envd_sdk::fake::Fake;
-        ///
-        /// let fake = Fake::builder().client_secret("s3cr3t").start().await?;
-        /// let provider = fake.provider().client_secret("s3cr3t").build()?;
-        /// # let _ = provider;
-        /// # Ok(()) });
-        /// ```
-        pub fn client_secret(secret: impl Into<Secret>)
-            |it| it.client_check = ClientCheck::Secret(secret.into());
+    /// The secret with which the client must authenticate to the identity provider, in the body or the header of each
+    /// request (RFC 6749 section 2.3.1). By default, no secret is required and any secret is accepted.
+    ///
+    /// ```
+    /// # test_support::example(async {
+    /// use envd_sdk::fake::Fake;
+    ///
+    /// let fake = Fake::builder().client_secret("s3cr3t").start().await?;
+    /// let provider = fake.provider().client_secret("s3cr3t").build()?;
+    /// # let _ = provider;
+    /// # Ok(()) });
+    /// ```
+    pub fn client_secret(mut self, secret: impl Into<Secret>) -> Self {
+        self.client_check = ClientCheck::Secret(secret.into());
+        self
+    }
 
-        /// Requires a client assertion in each request to the identity provider (`private_key_jwt`, RFC 7523 section 2.2)
-        /// instead of a secret. It must be issued for the issuer, live at most five minutes, and be used only once. A signature
-        /// must be present, but is not verified.
-        pub fn client_assertions() |it| it.client_check = ClientCheck::Assertion;
+    /// Requires a client assertion in each request to the identity provider (`private_key_jwt`, RFC 7523 section 2.2)
+    /// instead of a secret. It must be issued for the issuer, live at most five minutes, and be used only once. A signature
+    /// must be present, but is not verified.
+    pub fn client_assertions(mut self) -> Self {
+        self.client_check = ClientCheck::Assertion;
+        self
+    }
 
-        /// Answers GraphQL operations only from scripts, and refuses operations without a script.
-        pub fn scripted_only() |it| it.scripted_only = true;
+    /// Answers GraphQL operations only from scripts, and refuses operations without a script.
+    pub fn scripted_only(mut self) -> Self {
+        self.scripted_only = true;
+        self
+    }
 
-        /// Sets the behaviour that the specification leaves open; see [`Assumptions`] for the default.
-        /// [`Controls::assume`](super::controls::Controls::assume) changes it later.
-        pub fn assume(assumptions: Assumptions) |it| it.assumptions = assumptions;
+    /// Sets the behaviour that the specification leaves open; see [`Assumptions`] for the default.
+    /// [`Controls::assume`](super::controls::Controls::assume) changes it later.
+    pub fn assume(mut self, assumptions: Assumptions) -> Self {
+        self.assumptions = assumptions;
+        self
+    }
 
-        /// Grants or withdraws an accreditation by its wire name (spec 2.8), such as `hRG`, for all users.
-        pub fn accreditation(name: impl Into<String>, granted: bool)
-            |it| it.accreditations.push((name.into(), granted));
+    /// Grants or withdraws an accreditation by its wire name (spec 2.8), such as `hRG`, for all users.
+    pub fn accreditation(mut self, name: impl Into<String>, granted: bool) -> Self {
+        self.accreditations.push((name.into(), granted));
+        self
+    }
 
-        /// Allows another address for `returnTo` at logout, in addition to [`Fake::return_to`].
-        pub fn allow_return_to(address: Url) |it| it.return_to.push(address);
+    /// Allows another address for `returnTo` at logout, in addition to [`Fake::return_to`].
+    pub fn allow_return_to(mut self, address: Url) -> Self {
+        self.return_to.push(address);
+        self
+    }
 
-        /// The bearer token that the register requires, or the key in the header named by the [profile](Self::profile); by
-        /// default, none is required. The specification does not show how the register authenticates.
-        pub fn register_token(token: Secret) |it| it.register_token = Some(token);
+    /// The bearer token that the register requires, or the key in the header named by the [profile](Self::profile); by
+    /// default, none is required. The specification does not show how the register authenticates.
+    pub fn register_token(mut self, token: Secret) -> Self {
+        self.register_token = Some(token);
+        self
+    }
 
-        /// The schema of the declaration interface, in the schema definition language; defaults to the bundled
-        /// [`SCHEMA`](crate::graphql::SCHEMA). Your own fields resolve to null.
-        pub fn schema(definition: impl Into<String>) |it| it.schema = Some(definition.into());
+    /// The schema of the declaration interface, in the schema definition language; defaults to the bundled
+    /// [`SCHEMA`](crate::graphql::SCHEMA). Your own fields resolve to null.
+    pub fn schema(mut self, definition: impl Into<String>) -> Self {
+        self.schema = Some(definition.into());
+        self
+    }
 
-        /// Delays every reply by this time on the fake's clock; defaults to no delay.
-        pub fn latency(latency: Duration) |it| it.latency = latency;
+    /// Delays every reply by this time on the fake's clock; defaults to no delay.
+    pub fn latency(mut self, latency: Duration) -> Self {
+        self.latency = latency;
+        self
+    }
 
-        /// Whether to compress replies of 1 KB or more for requests that accept gzip; defaults to true. A reply with
-        /// [`Fault::cut`](super::Fault::cut) or [`Fault::slow`](super::Fault::slow), which count bytes, is never compressed.
-        pub fn gzip(is_served: bool) |it| it.no_gzip = !is_served;
+    /// Whether to compress replies of 1 KB or more for requests that accept gzip; defaults to true. A reply with
+    /// [`Fault::cut`](super::Fault::cut) or [`Fault::slow`](super::Fault::slow), which count bytes, is never compressed.
+    pub fn gzip(mut self, is_served: bool) -> Self {
+        self.no_gzip = !is_served;
+        self
     }
 
     /// The service profile to follow, for operations and their fields, renamed fields, updates, roles, forms, lists, default

@@ -83,26 +83,39 @@ pub enum Deleted {
 }
 
 impl Assumptions {
-    setters! {
-        /// The order of lists, the date to which `fromDate` and `toDate` apply, and the maximum page size; defaults to those of
-        /// the [profile](super::FakeBuilder::profile). Without either, the newest record comes first, the date is that of the
-        /// last change, and a page has at most 200 records.
-        pub fn lists(lists: Lists) |it| it.lists = lists;
+    /// The order of lists, the date to which `fromDate` and `toDate` apply, and the maximum page size; defaults to those of
+    /// the [profile](super::FakeBuilder::profile). Without either, the newest record comes first, the date is that of the
+    /// last change, and a page has at most 200 records.
+    pub fn lists(mut self, lists: Lists) -> Self {
+        self.lists = lists;
+        self
+    }
 
-        /// Makes cursors count records, so that adding or deleting a record before the cursor shifts the next page. By default,
-        /// a cursor identifies the last record of a page: the next page starts after it, wherever it then is, and the cursor is
-        /// refused if no list shows that record any longer.
-        pub fn cursors_by_position() |it| it.cursors_by_position = true;
+    /// Makes cursors count records, so that adding or deleting a record before the cursor shifts the next page. By default,
+    /// a cursor identifies the last record of a page: the next page starts after it, wherever it then is, and the cursor is
+    /// refused if no list shows that record any longer.
+    pub fn cursors_by_position(mut self) -> Self {
+        self.cursors_by_position = true;
+        self
+    }
 
-        /// The value of `totalCount` in lists.
-        pub fn total_count(total: TotalCount) |it| it.total = total;
+    /// The value of `totalCount` in lists.
+    pub fn total_count(mut self, total: TotalCount) -> Self {
+        self.total = total;
+        self
+    }
 
-        /// Where deleted consignments can still be found.
-        pub fn deleted(deleted: Deleted) |it| it.deleted = deleted;
+    /// Where deleted consignments can still be found.
+    pub fn deleted(mut self, deleted: Deleted) -> Self {
+        self.deleted = deleted;
+        self
+    }
 
-        /// Delays changes in lists: a list shows a change only after this number of further lists of the account; 0 by default.
-        /// Reads by id show it immediately.
-        pub fn list_lag(lists: usize) |it| it.lag = lists;
+    /// Delays changes in lists: a list shows a change only after this number of further lists of the account; 0 by default.
+    /// Reads by id show it immediately.
+    pub fn list_lag(mut self, lists: usize) -> Self {
+        self.lag = lists;
+        self
     }
 }
 

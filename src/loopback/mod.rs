@@ -104,66 +104,77 @@ pub struct LoopbackBuilder {
 }
 
 impl LoopbackBuilder {
-    setters! {
-        /// The redirect address as registered with the identity provider; defaults to `http://127.0.0.1:0/callback`. It is
-        /// `http` or `https` with a loopback address (127.0.0.1, `[::1]`) or `localhost`. With `https`, it may also be another
-        /// name that resolves to loopback addresses only. Port 0 selects a free port, for providers that accept any port (RFC
-        /// 8252 section 7.3).
-        ///
-        /// With `localhost`, the listener uses 127.0.0.1 and `[::1]` if the machine has both, because browsers may try either
-        /// first. RFC 8252 section 8.3 recommends IP addresses: the name depends on the name resolution and the firewall of the
-        /// machine.
-        ///
-        /// `https` requires the feature `loopback-https` and uses the [`certificate`](Self::certificate). Without one, the
-        /// listener generates a certificate that no browser trusts: the user sees a warning before the final page ([what the
-        /// browser shows](crate::loopback#https)).
-        ///
-        /// ```
-        /// use envd_sdk::loopback::Loopback;
-        ///
-        /// # test_support::example(async {
-        /// let listener = Loopback::builder().redirect_uri("https://localhost:0/callback/envd/").bind().await?;
-        /// assert!(listener.redirect_uri().as_str().starts_with("https://localhost:"));
-        /// assert_eq!(listener.redirect_uri().path(), "/callback/envd/");
-        /// # Ok(())
-        /// # });
-        /// ```
-        pub fn redirect_uri(address: impl Into<String>) |it| it.redirect_uri = address.into();
+    /// The redirect address as registered with the identity provider; defaults to `http://127.0.0.1:0/callback`. It is
+    /// `http` or `https` with a loopback address (127.0.0.1, `[::1]`) or `localhost`. With `https`, it may also be another
+    /// name that resolves to loopback addresses only. Port 0 selects a free port, for providers that accept any port (RFC
+    /// 8252 section 7.3).
+    ///
+    /// With `localhost`, the listener uses 127.0.0.1 and `[::1]` if the machine has both, because browsers may try either
+    /// first. RFC 8252 section 8.3 recommends IP addresses: the name depends on the name resolution and the firewall of the
+    /// machine.
+    ///
+    /// `https` requires the feature `loopback-https` and uses the [`certificate`](Self::certificate). Without one, the
+    /// listener generates a certificate that no browser trusts: the user sees a warning before the final page ([what the
+    /// browser shows](crate::loopback#https)).
+    ///
+    /// ```
+    /// use envd_sdk::loopback::Loopback;
+    ///
+    /// # test_support::example(async {
+    /// let listener = Loopback::builder().redirect_uri("https://localhost:0/callback/envd/").bind().await?;
+    /// assert!(listener.redirect_uri().as_str().starts_with("https://localhost:"));
+    /// assert_eq!(listener.redirect_uri().path(), "/callback/envd/");
+    /// # Ok(())
+    /// # });
+    /// ```
+    pub fn redirect_uri(mut self, address: impl Into<String>) -> Self {
+        self.redirect_uri = address.into();
+        self
+    }
 
-        /// The certificate for an `https` [`redirect_uri`](Self::redirect_uri), as one PEM text: the chain, starting with the
-        /// listener's own certificate, and its private key, which must not be encrypted.
-        ///
-        /// A certificate from an authority that the user's machine trusts causes no warning.
-        pub fn certificate(pem: impl Into<Secret>) |it| it.certificate = Some(pem.into());
+    /// The certificate for an `https` [`redirect_uri`](Self::redirect_uri), as one PEM text: the chain, starting with the
+    /// listener's own certificate, and its private key, which must not be encrypted.
+    ///
+    /// A certificate from an authority that the user's machine trusts causes no warning.
+    pub fn certificate(mut self, pem: impl Into<Secret>) -> Self {
+        self.certificate = Some(pem.into());
+        self
+    }
 
-        /// How long to wait for the browser; defaults to ten minutes, after which the login has expired anyway.
-        pub fn timeout(limit: Duration) |it| it.timeout = limit;
+    /// How long to wait for the browser; defaults to ten minutes, after which the login has expired anyway.
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.timeout = limit;
+        self
+    }
 
-        /// The page that the browser shows after a valid callback, as plain text; defaults to "You can close this window". HTML
-        /// is escaped, and line breaks are preserved. The page is marked as English.
-        ///
-        /// At this point the callback has not been redeemed, so the page should not claim that the user is logged in.
-        ///
-        /// ```
-        /// use envd_sdk::loopback::Loopback;
-        ///
-        /// # test_support::example(async {
-        /// let listener = Loopback::builder()
-        ///     .done_page("Back to Herd Book", "Close this window: Herd Book continues with your login.")
-        ///     .refused_page("You did not log in", "Herd Book works without a login, on this machine only.")
-        ///     .bind()
-        ///     .await?;
-        /// # drop(listener);
-        /// # Ok(())
-        /// # });
-        /// ```
-        pub fn done_page(heading: impl Into<String>, text: impl Into<String>)
-            |it| it.done = Notice::new(heading.into(), text.into());
+    /// The page that the browser shows after a valid callback, as plain text; defaults to "You can close this window". HTML
+    /// is escaped, and line breaks are preserved. The page is marked as English.
+    ///
+    /// At this point the callback has not been redeemed, so the page should not claim that the user is logged in.
+    ///
+    /// ```
+    /// use envd_sdk::loopback::Loopback;
+    ///
+    /// # test_support::example(async {
+    /// let listener = Loopback::builder()
+    ///     .done_page("Back to Herd Book", "Close this window: Herd Book continues with your login.")
+    ///     .refused_page("You did not log in", "Herd Book works without a login, on this machine only.")
+    ///     .bind()
+    ///     .await?;
+    /// # drop(listener);
+    /// # Ok(())
+    /// # });
+    /// ```
+    pub fn done_page(mut self, heading: impl Into<String>, text: impl Into<String>) -> Self {
+        self.done = Notice::new(heading.into(), text.into());
+        self
+    }
 
-        /// Like [`done_page`](Self::done_page), for a login that the user refused, or an invalid callback; defaults to "The
-        /// login was not completed".
-        pub fn refused_page(heading: impl Into<String>, text: impl Into<String>)
-            |it| it.refused = Notice::new(heading.into(), text.into());
+    /// Like [`done_page`](Self::done_page), for a login that the user refused, or an invalid callback; defaults to "The
+    /// login was not completed".
+    pub fn refused_page(mut self, heading: impl Into<String>, text: impl Into<String>) -> Self {
+        self.refused = Notice::new(heading.into(), text.into());
+        self
     }
 
     /// Starts listening.

@@ -963,23 +963,36 @@ pub struct AddressInput {
     pub postcode: Maybe<String>,
 }
 impl AddressInput {
-    setters! {
-        /// Street and number, at most 300 characters.
-        ///
-        /// Source: stated, specification 2.2.
-        pub fn line1(line1: impl Into<Maybe<String>>) |it| it.line1 = line1.into();
-        /// The town, at most 100 characters.
-        ///
-        /// Source: stated, specification 2.2.
-        pub fn town(town: impl Into<Maybe<String>>) |it| it.town = town.into();
-        /// The state: ACT, NSW, NT, QLD, SA, TAS, VIC or WA.
-        ///
-        /// Source: stated, specification 2.2.
-        pub fn state(state: impl Into<Maybe<String>>) |it| it.state = state.into();
-        /// The postcode, four digits, 1000 to 9999.
-        ///
-        /// Source: stated, specification 2.2.
-        pub fn postcode(postcode: impl Into<Maybe<String>>) |it| it.postcode = postcode.into();
+    /// Street and number, at most 300 characters.
+    ///
+    /// Source: stated, specification 2.2.
+    pub fn line1(mut self, line1: impl Into<Maybe<String>>) -> Self {
+        self.line1 = line1.into();
+        self
+    }
+
+    /// The town, at most 100 characters.
+    ///
+    /// Source: stated, specification 2.2.
+    pub fn town(mut self, town: impl Into<Maybe<String>>) -> Self {
+        self.town = town.into();
+        self
+    }
+
+    /// The state: ACT, NSW, NT, QLD, SA, TAS, VIC or WA.
+    ///
+    /// Source: stated, specification 2.2.
+    pub fn state(mut self, state: impl Into<Maybe<String>>) -> Self {
+        self.state = state.into();
+        self
+    }
+
+    /// The postcode, four digits, 1000 to 9999.
+    ///
+    /// Source: stated, specification 2.2.
+    pub fn postcode(mut self, postcode: impl Into<Maybe<String>>) -> Self {
+        self.postcode = postcode.into();
+        self
     }
 }
 /// The answer to a question, to send.
@@ -1018,20 +1031,28 @@ pub struct AnswerInput {
     pub value: Maybe<String>,
 }
 impl AnswerInput {
-    setters! {
-        /// The id of the question.
-        ///
-        /// Source: stated, specification 2.4.
-        pub fn question_id(question_id: impl Into<Maybe<QuestionId>>)
-            |it| it.question_id = question_id.into();
-        /// The row inside a REPEATABLE question, counted from 0 in public records; null in the samples.
-        ///
-        /// Source: stated, specification 2.4.
-        pub fn index(index: impl Into<Maybe<i64>>) |it| it.index = index.into();
-        /// The answer; for a choice, the value of the acceptable answer.
-        ///
-        /// Source: stated, specification 2.4.
-        pub fn value(value: impl Into<Maybe<String>>) |it| it.value = value.into();
+    /// The id of the question.
+    ///
+    /// Source: stated, specification 2.4.
+    pub fn question_id(mut self, question_id: impl Into<Maybe<QuestionId>>) -> Self {
+        self.question_id = question_id.into();
+        self
+    }
+
+    /// The row inside a REPEATABLE question, counted from 0 in public records; null in the samples.
+    ///
+    /// Source: stated, specification 2.4.
+    pub fn index(mut self, index: impl Into<Maybe<i64>>) -> Self {
+        self.index = index.into();
+        self
+    }
+
+    /// The answer; for a choice, the value of the acceptable answer.
+    ///
+    /// Source: stated, specification 2.4.
+    pub fn value(mut self, value: impl Into<Maybe<String>>) -> Self {
+        self.value = value.into();
+        self
     }
 }
 /// A comment to add; its fields are not shown.
@@ -1056,17 +1077,20 @@ pub struct CommentInput {
     pub comment_text: String,
 }
 impl CommentInput {
-    setters! {
-        /// The number of the consignment.
-        ///
-        /// Source: assumed.
-        pub fn consignment_number(consignment_number: impl Into<ConsignmentNumber>)
-            |it| it.consignment_number = consignment_number.into();
-        /// The text of the comment.
-        ///
-        /// Source: assumed.
-        pub fn comment_text(comment_text: impl Into<String>)
-            |it| it.comment_text = comment_text.into();
+    /// The number of the consignment.
+    ///
+    /// Source: assumed.
+    pub fn consignment_number(mut self, consignment_number: impl Into<ConsignmentNumber>) -> Self {
+        self.consignment_number = consignment_number.into();
+        self
+    }
+
+    /// The text of the comment.
+    ///
+    /// Source: assumed.
+    pub fn comment_text(mut self, comment_text: impl Into<String>) -> Self {
+        self.comment_text = comment_text.into();
+        self
     }
 }
 /// A consignment to create or save.
@@ -1144,62 +1168,100 @@ pub struct ConsignmentInput {
     pub answers: Maybe<Vec<AnswerInput>>,
 }
 impl ConsignmentInput {
-    setters! {
-        /// The id of the record to update. How an update names its record is not shown.
-        ///
-        /// Source: assumed.
-        pub fn id(id: impl Into<Maybe<ConsignmentId>>) |it| it.id = id.into();
-        /// The number of the record to update. How an update names its record is not shown.
-        ///
-        /// Source: assumed.
-        pub fn number(number: impl Into<Maybe<ConsignmentNumber>>) |it| it.number = number.into();
-        /// The forms, at least one, all of the same species.
-        ///
-        /// Source: stated, specification 2.1.
-        pub fn forms(forms: impl IntoIterator<Item = FormType>)
-            |it| it.forms = forms.into_iter().collect();
-        /// The origin of the livestock; its PIC is required.
-        ///
-        /// Source: stated, specification 2.1.
-        pub fn origin(origin: impl Into<PartyInput>) |it| it.origin = origin.into();
-        /// The destination of the livestock; its PIC is required.
-        ///
-        /// Source: stated, specification 2.1.
-        pub fn destination(destination: impl Into<PartyInput>)
-            |it| it.destination = destination.into();
-        /// The owner of the livestock.
-        ///
-        /// Source: stated, specification 2.1.
-        pub fn owner(owner: impl Into<Maybe<PartyInput>>) |it| it.owner = owner.into();
-        /// The consignee.
-        ///
-        /// Source: stated, specification 2.1.
-        pub fn consignee(consignee: impl Into<Maybe<PartyInput>>)
-            |it| it.consignee = consignee.into();
-        /// The vendor's declaration.
-        ///
-        /// Source: stated, specification 2.1.
-        pub fn declaration(declaration: impl Into<Maybe<DeclarationInput>>)
-            |it| it.declaration = declaration.into();
-        /// The day of the movement, ISO 8601 date (yyyy-MM-dd).
-        ///
-        /// Source: stated, specification 2.1.
-        pub fn movement_date(movement_date: impl Into<Maybe<String>>)
-            |it| it.movement_date = movement_date.into();
-        /// The time of the movement, 24-hour time (HH:mm).
-        ///
-        /// Source: stated, specification 2.1.
-        pub fn movement_time(movement_time: impl Into<Maybe<String>>)
-            |it| it.movement_time = movement_time.into();
-        /// The state of the consignment.
-        ///
-        /// Source: stated, specification 2.1.
-        pub fn status(status: impl Into<Maybe<ConsignmentStatus>>) |it| it.status = status.into();
-        /// The answers to the questions of the forms.
-        ///
-        /// Source: stated, specification 2.1.
-        pub fn with_answers(answers: impl IntoIterator<Item = AnswerInput>)
-            |it| it.answers = Maybe::Value(answers.into_iter().collect());
+    /// The id of the record to update. How an update names its record is not shown.
+    ///
+    /// Source: assumed.
+    pub fn id(mut self, id: impl Into<Maybe<ConsignmentId>>) -> Self {
+        self.id = id.into();
+        self
+    }
+
+    /// The number of the record to update. How an update names its record is not shown.
+    ///
+    /// Source: assumed.
+    pub fn number(mut self, number: impl Into<Maybe<ConsignmentNumber>>) -> Self {
+        self.number = number.into();
+        self
+    }
+
+    /// The forms, at least one, all of the same species.
+    ///
+    /// Source: stated, specification 2.1.
+    pub fn forms(mut self, forms: impl IntoIterator<Item = FormType>) -> Self {
+        self.forms = forms.into_iter().collect();
+        self
+    }
+
+    /// The origin of the livestock; its PIC is required.
+    ///
+    /// Source: stated, specification 2.1.
+    pub fn origin(mut self, origin: impl Into<PartyInput>) -> Self {
+        self.origin = origin.into();
+        self
+    }
+
+    /// The destination of the livestock; its PIC is required.
+    ///
+    /// Source: stated, specification 2.1.
+    pub fn destination(mut self, destination: impl Into<PartyInput>) -> Self {
+        self.destination = destination.into();
+        self
+    }
+
+    /// The owner of the livestock.
+    ///
+    /// Source: stated, specification 2.1.
+    pub fn owner(mut self, owner: impl Into<Maybe<PartyInput>>) -> Self {
+        self.owner = owner.into();
+        self
+    }
+
+    /// The consignee.
+    ///
+    /// Source: stated, specification 2.1.
+    pub fn consignee(mut self, consignee: impl Into<Maybe<PartyInput>>) -> Self {
+        self.consignee = consignee.into();
+        self
+    }
+
+    /// The vendor's declaration.
+    ///
+    /// Source: stated, specification 2.1.
+    pub fn declaration(mut self, declaration: impl Into<Maybe<DeclarationInput>>) -> Self {
+        self.declaration = declaration.into();
+        self
+    }
+
+    /// The day of the movement, ISO 8601 date (yyyy-MM-dd).
+    ///
+    /// Source: stated, specification 2.1.
+    pub fn movement_date(mut self, movement_date: impl Into<Maybe<String>>) -> Self {
+        self.movement_date = movement_date.into();
+        self
+    }
+
+    /// The time of the movement, 24-hour time (HH:mm).
+    ///
+    /// Source: stated, specification 2.1.
+    pub fn movement_time(mut self, movement_time: impl Into<Maybe<String>>) -> Self {
+        self.movement_time = movement_time.into();
+        self
+    }
+
+    /// The state of the consignment.
+    ///
+    /// Source: stated, specification 2.1.
+    pub fn status(mut self, status: impl Into<Maybe<ConsignmentStatus>>) -> Self {
+        self.status = status.into();
+        self
+    }
+
+    /// The answers to the questions of the forms.
+    ///
+    /// Source: stated, specification 2.1.
+    pub fn with_answers(mut self, answers: impl IntoIterator<Item = AnswerInput>) -> Self {
+        self.answers = Maybe::Value(answers.into_iter().collect());
+        self
     }
 }
 /// The declaration that the vendor signs, to send.
@@ -1270,40 +1332,68 @@ pub struct DeclarationInput {
     pub address: Maybe<AddressInput>,
 }
 impl DeclarationInput {
-    setters! {
-        /// Whether the vendor accepts the declaration.
-        ///
-        /// Source: stated, specification 2.3.
-        pub fn accept(accept: impl Into<Maybe<bool>>) |it| it.accept = accept.into();
-        /// The name of the declarer, at most 300 characters.
-        ///
-        /// Source: stated, specification 2.3.
-        pub fn full_name(full_name: impl Into<Maybe<String>>) |it| it.full_name = full_name.into();
-        /// The telephone number of the declarer, in national form or in international form with a leading plus.
-        ///
-        /// Source: stated, specification 2.3.
-        pub fn phone(phone: impl Into<Maybe<String>>) |it| it.phone = phone.into();
-        /// The email address of the declarer.
-        ///
-        /// Source: stated, specification 2.3.
-        pub fn email(email: impl Into<Maybe<String>>) |it| it.email = email.into();
-        /// The time of the declaration, yyyy-MM-ddTHH:mm:ss.
-        ///
-        /// Source: stated, specification 2.3.
-        pub fn date(date: impl Into<Maybe<String>>) |it| it.date = date.into();
-        /// The image of the signature, Base64 without `data:image/png;base64,` before it.
-        ///
-        /// Source: stated, specification 2.3.
-        pub fn signature(signature: impl Into<Maybe<String>>) |it| it.signature = signature.into();
-        /// The certificate number, at most 7 characters.
-        ///
-        /// Source: stated, specification 2.3.
-        pub fn certificate_number(certificate_number: impl Into<Maybe<String>>)
-            |it| it.certificate_number = certificate_number.into();
-        /// The address of the declarer.
-        ///
-        /// Source: stated, specification 2.3.
-        pub fn address(address: impl Into<Maybe<AddressInput>>) |it| it.address = address.into();
+    /// Whether the vendor accepts the declaration.
+    ///
+    /// Source: stated, specification 2.3.
+    pub fn accept(mut self, accept: impl Into<Maybe<bool>>) -> Self {
+        self.accept = accept.into();
+        self
+    }
+
+    /// The name of the declarer, at most 300 characters.
+    ///
+    /// Source: stated, specification 2.3.
+    pub fn full_name(mut self, full_name: impl Into<Maybe<String>>) -> Self {
+        self.full_name = full_name.into();
+        self
+    }
+
+    /// The telephone number of the declarer, in national form or in international form with a leading plus.
+    ///
+    /// Source: stated, specification 2.3.
+    pub fn phone(mut self, phone: impl Into<Maybe<String>>) -> Self {
+        self.phone = phone.into();
+        self
+    }
+
+    /// The email address of the declarer.
+    ///
+    /// Source: stated, specification 2.3.
+    pub fn email(mut self, email: impl Into<Maybe<String>>) -> Self {
+        self.email = email.into();
+        self
+    }
+
+    /// The time of the declaration, yyyy-MM-ddTHH:mm:ss.
+    ///
+    /// Source: stated, specification 2.3.
+    pub fn date(mut self, date: impl Into<Maybe<String>>) -> Self {
+        self.date = date.into();
+        self
+    }
+
+    /// The image of the signature, Base64 without `data:image/png;base64,` before it.
+    ///
+    /// Source: stated, specification 2.3.
+    pub fn signature(mut self, signature: impl Into<Maybe<String>>) -> Self {
+        self.signature = signature.into();
+        self
+    }
+
+    /// The certificate number, at most 7 characters.
+    ///
+    /// Source: stated, specification 2.3.
+    pub fn certificate_number(mut self, certificate_number: impl Into<Maybe<String>>) -> Self {
+        self.certificate_number = certificate_number.into();
+        self
+    }
+
+    /// The address of the declarer.
+    ///
+    /// Source: stated, specification 2.3.
+    pub fn address(mut self, address: impl Into<Maybe<AddressInput>>) -> Self {
+        self.address = address.into();
+        self
     }
 }
 /// A party to a consignment, to send: the owner, the origin, the destination or the consignee.
@@ -1342,19 +1432,28 @@ pub struct PartyInput {
     pub address: Maybe<AddressInput>,
 }
 impl PartyInput {
-    setters! {
-        /// The name of the party, at most 300 characters.
-        ///
-        /// Source: stated, specification 2.2.
-        pub fn name(name: impl Into<Maybe<String>>) |it| it.name = name.into();
-        /// The property identification code (PIC), 8 characters; required for origin and destination.
-        ///
-        /// Source: stated, specification 2.2.
-        pub fn pic(pic: impl Into<Maybe<String>>) |it| it.pic = pic.into();
-        /// The address of the party.
-        ///
-        /// Source: stated, specification 2.2.
-        pub fn address(address: impl Into<Maybe<AddressInput>>) |it| it.address = address.into();
+    /// The name of the party, at most 300 characters.
+    ///
+    /// Source: stated, specification 2.2.
+    pub fn name(mut self, name: impl Into<Maybe<String>>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// The property identification code (PIC), 8 characters; required for origin and destination.
+    ///
+    /// Source: stated, specification 2.2.
+    pub fn pic(mut self, pic: impl Into<Maybe<String>>) -> Self {
+        self.pic = pic.into();
+        self
+    }
+
+    /// The address of the party.
+    ///
+    /// Source: stated, specification 2.2.
+    pub fn address(mut self, address: impl Into<Maybe<AddressInput>>) -> Self {
+        self.address = address.into();
+        self
     }
 }
 /// A template to create or save; its fields are not shown.
@@ -1409,42 +1508,68 @@ pub struct TemplateInput {
     pub consignee: Maybe<PartyInput>,
 }
 impl TemplateInput {
-    setters! {
-        /// The id of the record to update.
-        ///
-        /// Source: assumed.
-        pub fn id(id: impl Into<Maybe<TemplateId>>) |it| it.id = id.into();
-        /// The number of the record to update.
-        ///
-        /// Source: assumed.
-        pub fn number(number: impl Into<Maybe<String>>) |it| it.number = number.into();
-        /// The name of the template.
-        ///
-        /// Source: assumed.
-        pub fn name(name: impl Into<Maybe<String>>) |it| it.name = name.into();
-        /// The forms of the template.
-        ///
-        /// Source: assumed.
-        pub fn forms(forms: impl IntoIterator<Item = FormType>)
-            |it| it.forms = Maybe::Value(forms.into_iter().collect());
-        /// The origin of the livestock.
-        ///
-        /// Source: assumed.
-        pub fn origin(origin: impl Into<Maybe<PartyInput>>) |it| it.origin = origin.into();
-        /// The destination of the livestock.
-        ///
-        /// Source: assumed.
-        pub fn destination(destination: impl Into<Maybe<PartyInput>>)
-            |it| it.destination = destination.into();
-        /// The owner of the livestock.
-        ///
-        /// Source: assumed.
-        pub fn owner(owner: impl Into<Maybe<PartyInput>>) |it| it.owner = owner.into();
-        /// The consignee.
-        ///
-        /// Source: assumed.
-        pub fn consignee(consignee: impl Into<Maybe<PartyInput>>)
-            |it| it.consignee = consignee.into();
+    /// The id of the record to update.
+    ///
+    /// Source: assumed.
+    pub fn id(mut self, id: impl Into<Maybe<TemplateId>>) -> Self {
+        self.id = id.into();
+        self
+    }
+
+    /// The number of the record to update.
+    ///
+    /// Source: assumed.
+    pub fn number(mut self, number: impl Into<Maybe<String>>) -> Self {
+        self.number = number.into();
+        self
+    }
+
+    /// The name of the template.
+    ///
+    /// Source: assumed.
+    pub fn name(mut self, name: impl Into<Maybe<String>>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// The forms of the template.
+    ///
+    /// Source: assumed.
+    pub fn forms(mut self, forms: impl IntoIterator<Item = FormType>) -> Self {
+        self.forms = Maybe::Value(forms.into_iter().collect());
+        self
+    }
+
+    /// The origin of the livestock.
+    ///
+    /// Source: assumed.
+    pub fn origin(mut self, origin: impl Into<Maybe<PartyInput>>) -> Self {
+        self.origin = origin.into();
+        self
+    }
+
+    /// The destination of the livestock.
+    ///
+    /// Source: assumed.
+    pub fn destination(mut self, destination: impl Into<Maybe<PartyInput>>) -> Self {
+        self.destination = destination.into();
+        self
+    }
+
+    /// The owner of the livestock.
+    ///
+    /// Source: assumed.
+    pub fn owner(mut self, owner: impl Into<Maybe<PartyInput>>) -> Self {
+        self.owner = owner.into();
+        self
+    }
+
+    /// The consignee.
+    ///
+    /// Source: assumed.
+    pub fn consignee(mut self, consignee: impl Into<Maybe<PartyInput>>) -> Self {
+        self.consignee = consignee.into();
+        self
     }
 }
 redacted_debug! {

@@ -24,26 +24,39 @@ use crate::model::{AccountId, ConsignmentStatus, Day, Species, TimeZone, Timesta
 pub struct ConsignmentFilter(Variables);
 
 impl ConsignmentFilter {
-    setters! {
-        /// The most records on a page. The server's default and maximum are not documented.
-        pub fn page_size(records: u32) |it| it.0.first = Some(first(records));
+    /// The most records on a page. The server's default and maximum are not documented.
+    pub fn page_size(mut self, records: u32) -> Self {
+        self.0.first = Some(first(records));
+        self
+    }
 
-        /// Only consignments with this status.
-        pub fn status(status: ConsignmentStatus) |it| it.0.status = Some(status);
+    /// Only consignments with this status.
+    pub fn status(mut self, status: ConsignmentStatus) -> Self {
+        self.0.status = Some(status);
+        self
+    }
 
-        /// Only consignments of this species.
-        pub fn species(species: Species) |it| it.0.species = Some(species);
+    /// Only consignments of this species.
+    pub fn species(mut self, species: Species) -> Self {
+        self.0.species = Some(species);
+        self
+    }
 
-        /// Only consignments that match this text. It is not documented which fields are searched.
-        pub fn search_text(text: impl Into<String>) |it| it.0.search_text = Some(text.into());
+    /// Only consignments that match this text. It is not documented which fields are searched.
+    pub fn search_text(mut self, text: impl Into<String>) -> Self {
+        self.0.search_text = Some(text.into());
+        self
+    }
 
-        /// Only consignments from this instant on. It is not documented which date of a record is compared. If the instant cannot
-        /// be read, the list fails with [`Config`](crate::ErrorKind::Config), and nothing is sent.
-        ///
-        /// A [`Day`] stands for its start in UTC, which is 8 to 11 hours after its start in Australia; changes in those hours are
-        /// left out. Use [`from_day`](Self::from_day) to set the zone.
-        #[doc(alias("since", "after", "fromDate"))]
-        pub fn from(from: impl Into<Timestamp>) |it| it.0.from_date = Some(from.into());
+    /// Only consignments from this instant on. It is not documented which date of a record is compared. If the instant cannot
+    /// be read, the list fails with [`Config`](crate::ErrorKind::Config), and nothing is sent.
+    ///
+    /// A [`Day`] stands for its start in UTC, which is 8 to 11 hours after its start in Australia; changes in those hours are
+    /// left out. Use [`from_day`](Self::from_day) to set the zone.
+    #[doc(alias("since", "after", "fromDate"))]
+    pub fn from(mut self, from: impl Into<Timestamp>) -> Self {
+        self.0.from_date = Some(from.into());
+        self
     }
 
     /// Only consignments from the start of this day on, in a state or another zone.
@@ -77,14 +90,18 @@ impl ConsignmentFilter {
         }
     }
 
-    setters! {
-        /// Only consignments up to this instant; a [`Day`] stands for its start in UTC. It is not documented which date of a record
-        /// is compared.
-        #[doc(alias("until", "before", "toDate"))]
-        pub fn to(to: impl Into<Timestamp>) |it| it.0.to_date = Some(to.into());
+    /// Only consignments up to this instant; a [`Day`] stands for its start in UTC. It is not documented which date of a record
+    /// is compared.
+    #[doc(alias("until", "before", "toDate"))]
+    pub fn to(mut self, to: impl Into<Timestamp>) -> Self {
+        self.0.to_date = Some(to.into());
+        self
+    }
 
-        /// Only consignments that were submitted.
-        pub fn only_submitted() |it| it.0.only_submitted = Some(true);
+    /// Only consignments that were submitted.
+    pub fn only_submitted(mut self) -> Self {
+        self.0.only_submitted = Some(true);
+        self
     }
 
     /// Checks that both instants can be read.
@@ -146,9 +163,10 @@ pub struct TemplateFilter {
 }
 
 impl TemplateFilter {
-    setters! {
-        /// The most records on a page. The server's default and maximum are not documented.
-        pub fn page_size(records: u32) |it| it.page_size = Some(first(records));
+    /// The most records on a page. The server's default and maximum are not documented.
+    pub fn page_size(mut self, records: u32) -> Self {
+        self.page_size = Some(first(records));
+        self
     }
 }
 

@@ -45,58 +45,95 @@ impl PropertySearch {
         search
     }
 
-    setters! {
-        /// The number of records on a page, at least 1; the register's default unless set. It may send fewer.
-        #[doc(alias = "pagesize")]
-        pub fn page_size(records: u32) |it| it.page_size = Some(records);
+    /// The number of records on a page, at least 1; the register's default unless set. It may send fewer.
+    #[doc(alias = "pagesize")]
+    pub fn page_size(mut self, records: u32) -> Self {
+        self.page_size = Some(records);
+        self
+    }
 
-        /// Sends all values unchanged, even if the specification does not allow them, such as a postcode of three digits.
-        pub fn unchecked() |it| it.unchecked = true;
+    /// Sends all values unchanged, even if the specification does not allow them, such as a postcode of three digits.
+    pub fn unchecked(mut self) -> Self {
+        self.unchecked = true;
+        self
+    }
 
-        /// The property identification code, exact: 8 letters or digits.
-        #[doc(alias = "PIC")]
-        pub fn pic(pic: impl Into<String>) |it| it.set("PIC", pic.into());
+    /// The property identification code, exact: 8 letters or digits.
+    #[doc(alias = "PIC")]
+    pub fn pic(mut self, pic: impl Into<String>) -> Self {
+        self.set("PIC", pic.into());
+        self
+    }
 
-        /// The manager's first name, fuzzy.
-        #[doc(alias = "FirstName")]
-        pub fn first_name(name: impl Into<String>) |it| it.set("FirstName", name.into());
+    /// The manager's first name, fuzzy.
+    #[doc(alias = "FirstName")]
+    pub fn first_name(mut self, name: impl Into<String>) -> Self {
+        self.set("FirstName", name.into());
+        self
+    }
 
-        /// The manager's last name, fuzzy.
-        #[doc(alias = "LastName")]
-        pub fn last_name(name: impl Into<String>) |it| it.set("LastName", name.into());
+    /// The manager's last name, fuzzy.
+    #[doc(alias = "LastName")]
+    pub fn last_name(mut self, name: impl Into<String>) -> Self {
+        self.set("LastName", name.into());
+        self
+    }
 
-        /// The name of the firm, fuzzy.
-        #[doc(alias = "BusinessName")]
-        pub fn business_name(name: impl Into<String>) |it| it.set("BusinessName", name.into());
+    /// The name of the firm, fuzzy.
+    #[doc(alias = "BusinessName")]
+    pub fn business_name(mut self, name: impl Into<String>) -> Self {
+        self.set("BusinessName", name.into());
+        self
+    }
 
-        /// The name of the property, fuzzy.
-        #[doc(alias = "PropertyName")]
-        pub fn property_name(name: impl Into<String>) |it| it.set("PropertyName", name.into());
+    /// The name of the property, fuzzy.
+    #[doc(alias = "PropertyName")]
+    pub fn property_name(mut self, name: impl Into<String>) -> Self {
+        self.set("PropertyName", name.into());
+        self
+    }
 
-        /// The code of a brand, fuzzy.
-        #[doc(alias = "Brand")]
-        pub fn brand(code: impl Into<String>) |it| it.set("Brand", code.into());
+    /// The code of a brand, fuzzy.
+    #[doc(alias = "Brand")]
+    pub fn brand(mut self, code: impl Into<String>) -> Self {
+        self.set("Brand", code.into());
+        self
+    }
 
-        /// The town, fuzzy.
-        #[doc(alias = "Town")]
-        pub fn town(name: impl Into<String>) |it| it.set("Town", name.into());
+    /// The town, fuzzy.
+    #[doc(alias = "Town")]
+    pub fn town(mut self, name: impl Into<String>) -> Self {
+        self.set("Town", name.into());
+        self
+    }
 
-        /// The code of the state or territory, exact, such as `QLD`.
-        #[doc(alias = "State")]
-        pub fn state(code: impl Into<String>) |it| it.set("State", code.into());
+    /// The code of the state or territory, exact, such as `QLD`.
+    #[doc(alias = "State")]
+    pub fn state(mut self, code: impl Into<String>) -> Self {
+        self.set("State", code.into());
+        self
+    }
 
-        /// The postcode, exact: four digits.
-        #[doc(alias = "Postcode")]
-        pub fn postcode(digits: impl Into<String>) |it| it.set("Postcode", digits.into());
+    /// The postcode, exact: four digits.
+    #[doc(alias = "Postcode")]
+    pub fn postcode(mut self, digits: impl Into<String>) -> Self {
+        self.set("Postcode", digits.into());
+        self
+    }
 
-        /// The state of the property in the register, exact. It is sent by name, or as the code from the
-        /// [profile](super::RegisterBuilder::profile) if there is one.
-        #[doc(alias = "PICStatus")]
-        pub fn status(status: PropertyStatus) |it| it.set(STATUS, status.as_str().to_owned());
+    /// The state of the property in the register, exact. It is sent by name, or as the code from the
+    /// [profile](super::RegisterBuilder::profile) if there is one.
+    #[doc(alias = "PICStatus")]
+    pub fn status(mut self, status: PropertyStatus) -> Self {
+        self.set(STATUS, status.as_str().to_owned());
+        self
+    }
 
-        /// The use of the property, exact, as a short code such as `FL`.
-        #[doc(alias = "PICType")]
-        pub fn pic_type(code: impl Into<PropertyTypeCode>) |it| it.set("PICType", code.into().as_str().to_owned());
+    /// The use of the property, exact, as a short code such as `FL`.
+    #[doc(alias = "PICType")]
+    pub fn pic_type(mut self, code: impl Into<PropertyTypeCode>) -> Self {
+        self.set("PICType", code.into().as_str().to_owned());
+        self
     }
 
     /// Setting a field again replaces its value.

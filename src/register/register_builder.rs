@@ -50,61 +50,78 @@ impl RegisterBuilder {
         }
     }
 
-    setters! {
-        /// The source of bearer tokens; none are sent unless set. The specification does not show how the register authenticates
-        /// (spec 5.12).
-        pub fn token_source(source: impl TokenSource)
-            |it| it.options.user = Some(TokenUser::new(source));
+    /// The source of bearer tokens; none are sent unless set. The specification does not show how the register authenticates
+    /// (spec 5.12).
+    pub fn token_source(mut self, source: impl TokenSource) -> Self {
+        self.options.user = Some(TokenUser::new(source));
+        self
+    }
 
-        /// A header for every request, such as an API key instead of, or in addition to, a bearer token. Headers that the client
-        /// sets itself cannot be replaced. The value appears neither in `Debug` nor in traces.
-        ///
-        /// ```
-        /// use envd_sdk::register::Register;
-        ///
-        /// let register = Register::builder("https://register.example.com")
-        ///     .header("x-api-key", "s3cr3t")
-        ///     .build()?;
-        /// # Ok::<(), envd_sdk::Error>(())
-        /// ```
-        pub fn header(name: &str, value: impl Into<Secret>)
-            |it| it.options.headers.push((name.to_owned(), value.into()));
+    /// A header for every request, such as an API key instead of, or in addition to, a bearer token. Headers that the client
+    /// sets itself cannot be replaced. The value appears neither in `Debug` nor in traces.
+    ///
+    /// ```
+    /// use envd_sdk::register::Register;
+    ///
+    /// let register = Register::builder("https://register.example.com")
+    ///     .header("x-api-key", "s3cr3t")
+    ///     .build()?;
+    /// # Ok::<(), envd_sdk::Error>(())
+    /// ```
+    pub fn header(mut self, name: &str, value: impl Into<Secret>) -> Self {
+        self.options.headers.push((name.to_owned(), value.into()));
+        self
+    }
 
-        /// The options of the HTTP client.
-        pub fn http(options: HttpOptions) |it| it.options.http = options;
+    /// The options of the HTTP client.
+    pub fn http(mut self, options: HttpOptions) -> Self {
+        self.options.http = options;
+        self
+    }
 
-        /// How often, and for how long, a failed request is retried.
-        pub fn retry(policy: RetryPolicy) |it| it.options.retry = policy;
+    /// How often, and for how long, a failed request is retried.
+    pub fn retry(mut self, policy: RetryPolicy) -> Self {
+        self.options.retry = policy;
+        self
+    }
 
-        /// Caches look-up results by PIC, with a maximum age and number; no cache unless set. Failures are not cached.
-        /// [`Register::forget`] clears it.
-        pub fn cache(max_age: Duration, results: usize) |it| it.cache = Some((max_age, results));
+    /// Caches look-up results by PIC, with a maximum age and number; no cache unless set. Failures are not cached.
+    /// [`Register::forget`] clears it.
+    pub fn cache(mut self, max_age: Duration, results: usize) -> Self {
+        self.cache = Some((max_age, results));
+        self
+    }
 
-        /// The clock for retry waits and the age of cached results; the system clock unless set.
-        pub fn clock(clock: Clock) |it| it.options.clock = clock;
+    /// The clock for retry waits and the age of cached results; the system clock unless set.
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.options.clock = clock;
+        self
+    }
 
-        /// The profile of the register: its first page, codes, authentication. Without a profile the client uses the assumptions,
-        /// and finds out the index of the first page at the cost of at most one request.
-        ///
-        /// ```
-        /// use envd_sdk::ErrorKind;
-        /// use envd_sdk::auth::StaticToken;
-        /// use envd_sdk::profile::{RegisterAuthentication, ServiceProfile, Sourced};
-        /// use envd_sdk::register::Register;
-        ///
-        /// let mut profile = ServiceProfile::default();
-        /// profile.register.first_page_index = Sourced::seen(Some(0));
-        /// profile.register.authentication = Sourced::seen(RegisterAuthentication::Bearer);
-        ///
-        /// let register = Register::builder("https://register.example.com").profile(&profile);
-        /// assert!(register.build().unwrap_err().kind() == ErrorKind::Config); // It has no token source.
-        /// let register = Register::builder("https://register.example.com")
-        ///     .profile(&profile)
-        ///     .token_source(StaticToken::new("eyJhbGciOi.eyJzdWIi.c2ln")?)
-        ///     .build()?;
-        /// # Ok::<(), envd_sdk::Error>(())
-        /// ```
-        pub fn profile(profile: &ServiceProfile) |it| it.profile = profile.register.clone();
+    /// The profile of the register: its first page, codes, authentication. Without a profile the client uses the assumptions,
+    /// and finds out the index of the first page at the cost of at most one request.
+    ///
+    /// ```
+    /// use envd_sdk::ErrorKind;
+    /// use envd_sdk::auth::StaticToken;
+    /// use envd_sdk::profile::{RegisterAuthentication, ServiceProfile, Sourced};
+    /// use envd_sdk::register::Register;
+    ///
+    /// let mut profile = ServiceProfile::default();
+    /// profile.register.first_page_index = Sourced::seen(Some(0));
+    /// profile.register.authentication = Sourced::seen(RegisterAuthentication::Bearer);
+    ///
+    /// let register = Register::builder("https://register.example.com").profile(&profile);
+    /// assert!(register.build().unwrap_err().kind() == ErrorKind::Config); // It has no token source.
+    /// let register = Register::builder("https://register.example.com")
+    ///     .profile(&profile)
+    ///     .token_source(StaticToken::new("eyJhbGciOi.eyJzdWIi.c2ln")?)
+    ///     .build()?;
+    /// # Ok::<(), envd_sdk::Error>(())
+    /// ```
+    pub fn profile(mut self, profile: &ServiceProfile) -> Self {
+        self.profile = profile.register.clone();
+        self
     }
 
     /// Builds the client. Nothing is sent.

@@ -172,59 +172,71 @@ impl<T: Send + 'static> Call<T> {
         self
     }
 
-    setters! {
-        /// The time limit for each request including its reply, instead of the client's limit.
-        pub fn timeout(limit: Duration) |it| it.own_settings().timeout = Some(limit);
+    /// The time limit for each request including its reply, instead of the client's limit.
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.own_settings().timeout = Some(limit);
+        self
+    }
 
-        /// The time limit for the entire call, including retries and waits. It also aborts a running request.
-        #[doc(alias = "time limit")]
-        pub fn deadline(limit: Duration) |it| it.deadline = Some(limit);
+    /// The time limit for the entire call, including retries and waits. It also aborts a running request.
+    #[doc(alias = "time limit")]
+    pub fn deadline(mut self, limit: Duration) -> Self {
+        self.deadline = Some(limit);
+        self
+    }
 
-        /// How often a request is sent, instead of the client's policy.
-        pub fn retry(policy: RetryPolicy) |it| it.own_settings().retry = Some(policy);
+    /// How often a request is sent, instead of the client's policy.
+    pub fn retry(mut self, policy: RetryPolicy) -> Self {
+        self.own_settings().retry = Some(policy);
+        self
+    }
 
-        /// Declares that repeating this change is harmless: it is retried like a query. Do not set this when you create a
-        /// record; a save that names its record may be idempotent.
-        pub fn idempotent() |it| it.own_settings().idempotent = true;
+    /// Declares that repeating this change is harmless: it is retried like a query. Do not set this when you create a
+    /// record; a save that names its record may be idempotent.
+    pub fn idempotent(mut self) -> Self {
+        self.own_settings().idempotent = true;
+        self
+    }
 
-        /// Sends a request only if this condition holds right before its first byte: after the waits for a pause, a token and a
-        /// free connection, and again before each further attempt. Use it for conditions that may end in the meantime, such as
-        /// a lock that expires, or the last day on which a declaration may arrive. It runs on the path of the request and must
-        /// not block.
-        ///
-        /// ```
-        /// use envd_sdk::ErrorKind;
-        /// # test_support::example(async {
-        /// use std::sync::Arc;
-        /// use std::sync::atomic::{AtomicBool, Ordering};
-        ///
-        /// # let fake = envd_sdk::fake::Fake::start().await;
-        /// # let account = fake.client().build()?.account(fake.account_id());
-        /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
-        /// # let origin = PartyInput::new("QAZZ7777");
-        /// # let destination = PartyInput::new("QDZZ3333");
-        /// # let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
+    /// Sends a request only if this condition holds right before its first byte: after the waits for a pause, a token and a
+    /// free connection, and again before each further attempt. Use it for conditions that may end in the meantime, such as
+    /// a lock that expires, or the last day on which a declaration may arrive. It runs on the path of the request and must
+    /// not block.
+    ///
+    /// ```
+    /// use envd_sdk::ErrorKind;
+    /// # test_support::example(async {
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicBool, Ordering};
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    /// # let origin = PartyInput::new("QAZZ7777");
+    /// # let destination = PartyInput::new("QDZZ3333");
+    /// # let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
     /// // A lock of the application, which clears this flag when it loses the lock.
-        /// let is_ours = Arc::new(AtomicBool::new(true));
-        /// let still_ours = Arc::clone(&is_ours);
-        /// let save = account.save_consignment(input.clone());
-        /// let save = save.only_if(move || still_ours.load(Ordering::Acquire));
-        /// assert!(save.await?.value.id.is_some());
-        ///
-        /// is_ours.store(false, Ordering::Release);
-        /// let save = account.save_consignment(input);
-        /// let error = save.only_if(move || is_ours.load(Ordering::Acquire)).await.unwrap_err();
-        /// assert!(error.kind() == ErrorKind::Transport && !error.may_have_applied() && !error.is_retryable());
-        /// # Ok(()) });
-        /// ```
-        ///
-        /// # Errors
-        ///
-        /// If the condition does not hold, the call fails with [`Transport`](crate::ErrorKind::Transport) and is not retried.
-        /// [`may_have_applied`](Error::may_have_applied) is then true only if an earlier attempt was in doubt.
-        #[doc(alias("condition", "fence"))]
-        pub fn only_if(condition: impl Fn() -> bool + Send + Sync + 'static)
-            |it| it.own_settings().condition = Some(Arc::new(condition));
+    /// let is_ours = Arc::new(AtomicBool::new(true));
+    /// let still_ours = Arc::clone(&is_ours);
+    /// let save = account.save_consignment(input.clone());
+    /// let save = save.only_if(move || still_ours.load(Ordering::Acquire));
+    /// assert!(save.await?.value.id.is_some());
+    ///
+    /// is_ours.store(false, Ordering::Release);
+    /// let save = account.save_consignment(input);
+    /// let error = save.only_if(move || is_ours.load(Ordering::Acquire)).await.unwrap_err();
+    /// assert!(error.kind() == ErrorKind::Transport && !error.may_have_applied() && !error.is_retryable());
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the condition does not hold, the call fails with [`Transport`](crate::ErrorKind::Transport) and is not retried.
+    /// [`may_have_applied`](Error::may_have_applied) is then true only if an earlier attempt was in doubt.
+    #[doc(alias("condition", "fence"))]
+    pub fn only_if(mut self, condition: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        self.own_settings().condition = Some(Arc::new(condition));
+        self
     }
 
     /// Keeps the JSON of the value.

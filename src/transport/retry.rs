@@ -65,15 +65,22 @@ impl RetryPolicy {
         }
     }
 
-    setters! {
-        /// The most times a request is sent again; 3 unless set.
-        pub fn max_retries(retries: u32) |it| it.max_retries = retries;
+    /// The most times a request is sent again; 3 unless set.
+    pub fn max_retries(mut self, retries: u32) -> Self {
+        self.max_retries = retries;
+        self
+    }
 
-        /// The upper limit of the first wait, which doubles for each further wait; 200 ms unless set.
-        pub fn base_wait(base: Duration) |it| it.base = base;
+    /// The upper limit of the first wait, which doubles for each further wait; 200 ms unless set.
+    pub fn base_wait(mut self, base: Duration) -> Self {
+        self.base = base;
+        self
+    }
 
-        /// The total time after which no retry starts; 90 seconds unless set.
-        pub fn deadline(limit: Duration) |it| it.deadline = limit;
+    /// The total time after which no retry starts; 90 seconds unless set.
+    pub fn deadline(mut self, limit: Duration) -> Self {
+        self.deadline = limit;
+        self
     }
 
     /// The wait before the next attempt; `None` if there are no further attempts.

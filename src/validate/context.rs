@@ -80,29 +80,38 @@ impl Context {
         }
     }
 
-    setters! {
-        /// Whether the consignment is new; [`Operation::Create`] unless set.
-        #[must_use]
-        pub fn operation(operation: Operation) |it| it.operation = operation;
+    /// Whether the consignment is new; [`Operation::Create`] unless set.
+    #[must_use]
+    pub fn operation(mut self, operation: Operation) -> Self {
+        self.operation = operation;
+        self
+    }
 
-        /// The PIC of the selected LPA account: the origin must have the same PIC (spec 7.2).
-        #[must_use]
-        pub fn account_pic(pic: impl Into<String>) |it| it.account_pic = Some(pic.into());
+    /// The PIC of the selected LPA account: the origin must have the same PIC (spec 7.2).
+    #[must_use]
+    pub fn account_pic(mut self, pic: impl Into<String>) -> Self {
+        self.account_pic = Some(pic.into());
+        self
+    }
 
-        /// The accreditations of the user, which [`of`](Self::of) takes from the user details. A form of a program that the user is
-        /// not accredited for is an error (spec 1.3).
-        ///
-        /// Forms of the LPA program need `lPA`, EUC1 also `eU`, LPAHRG0 also `hRG` (spec 2.8, 9.3), MSAC1 `mSA`, and those of
-        /// the NFAS program `nFAS`. A form is an error only if an accreditation is false; `hRG`, however, must be true.
-        /// See [`Policy::accreditations_are_advice`](super::Policy::accreditations_are_advice).
-        #[must_use]
-        pub fn accreditations(accreditations: &Accreditations)
-            |it| it.accreditations = Some(accreditations.clone());
+    /// The accreditations of the user, which [`of`](Self::of) takes from the user details. A form of a program that the user is
+    /// not accredited for is an error (spec 1.3).
+    ///
+    /// Forms of the LPA program need `lPA`, EUC1 also `eU`, LPAHRG0 also `hRG` (spec 2.8, 9.3), MSAC1 `mSA`, and those of
+    /// the NFAS program `nFAS`. A form is an error only if an accreditation is false; `hRG`, however, must be true.
+    /// See [`Policy::accreditations_are_advice`](super::Policy::accreditations_are_advice).
+    #[must_use]
+    pub fn accreditations(mut self, accreditations: &Accreditations) -> Self {
+        self.accreditations = Some(accreditations.clone());
+        self
+    }
 
-        /// Whether to collect advice; off unless set. Advice covers answers that are ignored, and values that a person would query:
-        /// a head count of "two dozen", no animals, a movement years ago, a PIC that looks mistyped.
-        #[must_use]
-        pub fn advice(wanted: bool) |it| it.advice = wanted;
+    /// Whether to collect advice; off unless set. Advice covers answers that are ignored, and values that a person would query:
+    /// a head count of "two dozen", no animals, a movement years ago, a PIC that looks mistyped.
+    #[must_use]
+    pub fn advice(mut self, wanted: bool) -> Self {
+        self.advice = wanted;
+        self
     }
 }
 /// Choices where the specification is open; the documentation of this module describes the defaults.
@@ -138,21 +147,25 @@ pub struct Policy {
 }
 
 impl Policy {
-    setters! {
-        /// Whether a stale answer still triggers other questions, after a change to its parent or trigger made its own question not
-        /// apply. Off unless set. assumed: the specification does not say.
-        ///
-        /// Answers to questions of other forms never trigger anything. [`prune`](super::Questionnaire::prune) keeps stale answers
-        /// that trigger others.
-        #[must_use]
-        pub fn stale_answers_count(count: bool) |it| it.stale_answers_count = count;
+    /// Whether a stale answer still triggers other questions, after a change to its parent or trigger made its own question not
+    /// apply. Off unless set. assumed: the specification does not say.
+    ///
+    /// Answers to questions of other forms never trigger anything. [`prune`](super::Questionnaire::prune) keeps stale answers
+    /// that trigger others.
+    #[must_use]
+    pub fn stale_answers_count(mut self, count: bool) -> Self {
+        self.stale_answers_count = count;
+        self
+    }
 
-        /// Whether a form that the user is not accredited for is advice instead of an error. assumed: spec 1.3 says that users
-        /// create forms only of programs that they are accredited for, but shows the server checking an accreditation for LPAHRG0
-        /// only.
-        ///
-        /// [`validate_fields`](super::validate_fields) takes no policy; there, leave the accreditations out of the context.
-        #[must_use]
-        pub fn accreditations_are_advice(advice: bool) |it| it.accreditations_are_advice = advice;
+    /// Whether a form that the user is not accredited for is advice instead of an error. assumed: spec 1.3 says that users
+    /// create forms only of programs that they are accredited for, but shows the server checking an accreditation for LPAHRG0
+    /// only.
+    ///
+    /// [`validate_fields`](super::validate_fields) takes no policy; there, leave the accreditations out of the context.
+    #[must_use]
+    pub fn accreditations_are_advice(mut self, advice: bool) -> Self {
+        self.accreditations_are_advice = advice;
+        self
     }
 }

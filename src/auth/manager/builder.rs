@@ -125,34 +125,50 @@ impl TokenManager {
 }
 
 impl TokenManagerBuilder {
-    setters! {
-        /// Where the tokens are stored; defaults to a [`MemoryStore`] that managers built from clones of these settings share.
-        pub fn store(store: impl TokenStore) |it| it.store = Arc::new(store);
+    /// Where the tokens are stored; defaults to a [`MemoryStore`] that managers built from clones of these settings share.
+    pub fn store(mut self, store: impl TokenStore) -> Self {
+        self.store = Arc::new(store);
+        self
+    }
 
-        /// Like [`store`](Self::store), for a store that is already shared.
-        pub fn shared_store(store: Arc<dyn TokenStore>) |it| it.store = store;
+    /// Like [`store`](Self::store), for a store that is already shared.
+    pub fn shared_store(mut self, store: Arc<dyn TokenStore>) -> Self {
+        self.store = store;
+        self
+    }
 
-        /// The key of the account's record in the store; defaults to `default`. Use one key per user. Another client needs
-        /// another key or store, because a record belongs to the client id and token endpoint of its login
-        /// ([`AnotherClient`](crate::auth::StoreErrorKind::AnotherClient)).
-        ///
-        /// Keys are not secrets: the store keeps them in clear, unless a wrapper hashes them (`hash_accounts` of the feature
-        /// `sealed`). Never use a credential such as a session id; use a hash of it.
-        pub fn account(key: impl Into<String>) |it| it.account = key.into();
+    /// The key of the account's record in the store; defaults to `default`. Use one key per user. Another client needs
+    /// another key or store, because a record belongs to the client id and token endpoint of its login
+    /// ([`AnotherClient`](crate::auth::StoreErrorKind::AnotherClient)).
+    ///
+    /// Keys are not secrets: the store keeps them in clear, unless a wrapper hashes them (`hash_accounts` of the feature
+    /// `sealed`). Never use a credential such as a session id; use a hash of it.
+    pub fn account(mut self, key: impl Into<String>) -> Self {
+        self.account = key.into();
+        self
+    }
 
-        /// Changes the [timing](Timing) of the manager.
-        pub fn timing(change: impl FnOnce(&mut Timing)) |it| change(&mut Arc::make_mut(&mut it.policy).timing);
+    /// Changes the [timing](Timing) of the manager.
+    pub fn timing(mut self, change: impl FnOnce(&mut Timing)) -> Self {
+        change(&mut Arc::make_mut(&mut self.policy).timing);
+        self
+    }
 
-        /// Whether to renew tokens in advance, while the old ones are served; defaults to true. Short-lived programs set this
-        /// to false, so that they do not exit during a refresh.
-        pub fn background(yes: bool) |it| Arc::make_mut(&mut it.policy).no_background = !yes;
+    /// Whether to renew tokens in advance, while the old ones are served; defaults to true. Short-lived programs set this
+    /// to false, so that they do not exit during a refresh.
+    pub fn background(mut self, yes: bool) -> Self {
+        Arc::make_mut(&mut self.policy).no_background = !yes;
+        self
+    }
 
-        /// Whether to withhold new tokens that cannot be stored; defaults to false.
-        ///
-        /// If false, they are served from memory, and [`Event::PersistFailed`](super::Event::PersistFailed) is sent; a login
-        /// also returns an error if the problem is permanent. Either way, the manager keeps the tokens and the account's lock,
-        /// and retries for as long as the process runs.
-        pub fn strict(yes: bool) |it| Arc::make_mut(&mut it.policy).strict = yes;
+    /// Whether to withhold new tokens that cannot be stored; defaults to false.
+    ///
+    /// If false, they are served from memory, and [`Event::PersistFailed`](super::Event::PersistFailed) is sent; a login
+    /// also returns an error if the problem is permanent. Either way, the manager keeps the tokens and the account's lock,
+    /// and retries for as long as the process runs.
+    pub fn strict(mut self, yes: bool) -> Self {
+        Arc::make_mut(&mut self.policy).strict = yes;
+        self
     }
 
     /// Builds the manager. Does not read or send anything yet.

@@ -109,73 +109,93 @@ impl ProviderBuilder {
         self
     }
 
-    setters! {
-        /// The secret of a confidential client. Omit it in programs that users install.
-        ///
-        /// It is sent in the body with the client id, as the service expects it (spec 5.5; `client_secret_post` in OIDC Core
-        /// 9). For providers that expect another method, use [`client_secret_basic`](Self::client_secret_basic) or
-        /// [`private_key_jwt`](Self::private_key_jwt). Only one may be set (RFC 6749 section 2.3). A client that authenticates
-        /// with a certificate (`tls_client_auth`, RFC 8705 section 2) sets none of them, and passes the certificate to
-        /// [`http`](Self::http). All requests to the provider use the same method: logins, refreshes and revocations.
-        #[doc(alias("client credentials", "client secret"))]
-        pub fn client_secret(secret: impl Into<Secret>)
-            |it| it.authentication.secret_post = Some(secret.into());
+    /// The secret of a confidential client. Omit it in programs that users install.
+    ///
+    /// It is sent in the body with the client id, as the service expects it (spec 5.5; `client_secret_post` in OIDC Core
+    /// 9). For providers that expect another method, use [`client_secret_basic`](Self::client_secret_basic) or
+    /// [`private_key_jwt`](Self::private_key_jwt). Only one may be set (RFC 6749 section 2.3). A client that authenticates
+    /// with a certificate (`tls_client_auth`, RFC 8705 section 2) sets none of them, and passes the certificate to
+    /// [`http`](Self::http). All requests to the provider use the same method: logins, refreshes and revocations.
+    #[doc(alias("client credentials", "client secret"))]
+    pub fn client_secret(mut self, secret: impl Into<Secret>) -> Self {
+        self.authentication.secret_post = Some(secret.into());
+        self
+    }
 
-        /// The secret of a confidential client, for providers that expect it in the `authorization` header
-        /// (`client_secret_basic`, RFC 6749 section 2.3.1). The client id is also in the header, and not in the body.
-        ///
-        /// ```
-        /// use envd_sdk::auth::Provider;
-        ///
-        /// # let secret = "s3cr3t";
-        /// let provider = Provider::builder("my-client-id")
-        ///     .client_secret_basic(secret)
-        ///     .authorize_url("https://sso.example.com/authorize")
-        ///     .token_url("https://sso.example.com/oauth/token")
-        ///     .audience("https://api.example.com/graphql")
-        ///     .redirect_uri("https://app.example.com/callback")
-        ///     .build()?;
-        /// # let _ = provider;
-        /// # Ok::<(), envd_sdk::Error>(())
-        /// ```
-        pub fn client_secret_basic(secret: impl Into<Secret>)
-            |it| it.authentication.secret_basic = Some(secret.into());
+    /// The secret of a confidential client, for providers that expect it in the `authorization` header
+    /// (`client_secret_basic`, RFC 6749 section 2.3.1). The client id is also in the header, and not in the body.
+    ///
+    /// ```
+    /// use envd_sdk::auth::Provider;
+    ///
+    /// # let secret = "s3cr3t";
+    /// let provider = Provider::builder("my-client-id")
+    ///     .client_secret_basic(secret)
+    ///     .authorize_url("https://sso.example.com/authorize")
+    ///     .token_url("https://sso.example.com/oauth/token")
+    ///     .audience("https://api.example.com/graphql")
+    ///     .redirect_uri("https://app.example.com/callback")
+    ///     .build()?;
+    /// # let _ = provider;
+    /// # Ok::<(), envd_sdk::Error>(())
+    /// ```
+    pub fn client_secret_basic(mut self, secret: impl Into<Secret>) -> Self {
+        self.authentication.secret_basic = Some(secret.into());
+        self
+    }
 
-        /// Signs requests with a key instead of a secret: each request of this confidential client contains a short-lived JWT
-        /// from this signer (`private_key_jwt`, RFC 7523 section 2.2 and OIDC Core 9). [`AssertionSigner`] has an example.
-        ///
-        /// The audience of the JWT is the [`issuer`](Self::issuer), which must be set, or the
-        /// [`assertion_audience`](Self::assertion_audience). It is valid for two minutes and for one request.
-        pub fn private_key_jwt(signer: impl AssertionSigner)
-            |it| it.authentication.signer = Some(Arc::new(signer));
+    /// Signs requests with a key instead of a secret: each request of this confidential client contains a short-lived JWT
+    /// from this signer (`private_key_jwt`, RFC 7523 section 2.2 and OIDC Core 9). [`AssertionSigner`] has an example.
+    ///
+    /// The audience of the JWT is the [`issuer`](Self::issuer), which must be set, or the
+    /// [`assertion_audience`](Self::assertion_audience). It is valid for two minutes and for one request.
+    pub fn private_key_jwt(mut self, signer: impl AssertionSigner) -> Self {
+        self.authentication.signer = Some(Arc::new(signer));
+        self
+    }
 
-        /// The audience (`aud`) of the JWTs of [`private_key_jwt`](Self::private_key_jwt); defaults to the
-        /// [`issuer`](Self::issuer).
-        ///
-        /// The update of RFC 7523 (`draft-ietf-oauth-rfc7523bis`, section 4) allows only the issuer. With another value, a
-        /// malicious provider can make a client that takes its addresses from metadata sign JWTs intended for another provider.
-        /// Set it only for providers that follow the older text and expect the address of the token endpoint.
-        pub fn assertion_audience(audience: impl Into<String>)
-            |it| it.authentication.audience = Some(audience.into());
+    /// The audience (`aud`) of the JWTs of [`private_key_jwt`](Self::private_key_jwt); defaults to the
+    /// [`issuer`](Self::issuer).
+    ///
+    /// The update of RFC 7523 (`draft-ietf-oauth-rfc7523bis`, section 4) allows only the issuer. With another value, a
+    /// malicious provider can make a client that takes its addresses from metadata sign JWTs intended for another provider.
+    /// Set it only for providers that follow the older text and expect the address of the token endpoint.
+    pub fn assertion_audience(mut self, audience: impl Into<String>) -> Self {
+        self.authentication.audience = Some(audience.into());
+        self
+    }
 
-        /// Where the user logs in, such as `https://sso.example.com/authorize`. Required for browser logins, unless
-        /// [discovered](Self::discover).
-        pub fn authorize_url(url: impl Into<String>) |it| it.authorize_url = Some(url.into());
+    /// Where the user logs in, such as `https://sso.example.com/authorize`. Required for browser logins, unless
+    /// [discovered](Self::discover).
+    pub fn authorize_url(mut self, url: impl Into<String>) -> Self {
+        self.authorize_url = Some(url.into());
+        self
+    }
 
-        /// Where codes and refresh tokens are exchanged, such as `https://sso.example.com/oauth/token`. Required, unless
-        /// [discovered](Self::discover).
-        pub fn token_url(url: impl Into<String>) |it| it.token_url = Some(url.into());
+    /// Where codes and refresh tokens are exchanged, such as `https://sso.example.com/oauth/token`. Required, unless
+    /// [discovered](Self::discover).
+    pub fn token_url(mut self, url: impl Into<String>) -> Self {
+        self.token_url = Some(url.into());
+        self
+    }
 
-        /// Where refresh tokens are revoked (RFC 7009). Without it, the refresh token stays valid at the server after a logout.
-        pub fn revoke_url(url: impl Into<String>) |it| it.revoke_url = Some(url.into());
+    /// Where refresh tokens are revoked (RFC 7009). Without it, the refresh token stays valid at the server after a logout.
+    pub fn revoke_url(mut self, url: impl Into<String>) -> Self {
+        self.revoke_url = Some(url.into());
+        self
+    }
 
-        /// Where the session at the identity provider ends, such as `https://sso.example.com/v2/logout` (spec 5.8).
-        pub fn logout_url(url: impl Into<String>) |it| it.logout_url = Some(url.into());
+    /// Where the session at the identity provider ends, such as `https://sso.example.com/v2/logout` (spec 5.8).
+    pub fn logout_url(mut self, url: impl Into<String>) -> Self {
+        self.logout_url = Some(url.into());
+        self
+    }
 
-        /// Where a device without a browser starts its login (RFC 8628 section 3.1), such as
-        /// `https://sso.example.com/oauth/device/code`.
-        pub fn device_authorization_url(url: impl Into<String>)
-            |it| it.device_authorization_url = Some(url.into());
+    /// Where a device without a browser starts its login (RFC 8628 section 3.1), such as
+    /// `https://sso.example.com/oauth/device/code`.
+    pub fn device_authorization_url(mut self, url: impl Into<String>) -> Self {
+        self.device_authorization_url = Some(url.into());
+        self
     }
 
     /// The issuer, exactly as in the `iss` of its tokens. Auth0's ends in a slash.
@@ -189,13 +209,14 @@ impl ProviderBuilder {
         self
     }
 
-    setters! {
-        /// Rejects callbacks without the parameter `iss` (RFC 9207 section 2.4). A program that logs in at several providers
-        /// needs it to tell their callbacks apart. Requires the [`issuer`](Self::issuer).
-        ///
-        /// Defaults to the result of [`discover`](Self::discover): on if the provider announces that it sends `iss`. Without
-        /// discovery, it is off. A mismatching `iss` is always rejected.
-        pub fn require_iss(require: bool) |it| it.require_iss = Some(require);
+    /// Rejects callbacks without the parameter `iss` (RFC 9207 section 2.4). A program that logs in at several providers
+    /// needs it to tell their callbacks apart. Requires the [`issuer`](Self::issuer).
+    ///
+    /// Defaults to the result of [`discover`](Self::discover): on if the provider announces that it sends `iss`. Without
+    /// discovery, it is off. A mismatching `iss` is always rejected.
+    pub fn require_iss(mut self, require: bool) -> Self {
+        self.require_iss = Some(require);
+        self
     }
 
     /// Allows [`discover`](Self::discover) to use an issuer and published addresses that are non-public IP addresses (IANA's
@@ -209,29 +230,41 @@ impl ProviderBuilder {
         self
     }
 
-    setters! {
-        /// The audience of the access token: the address of the service endpoint as registered with the provider. The service
-        /// requires it (spec 5.2): without it, Auth0 issues tokens that the service refuses. Omit it only for other providers
-        /// that do not use one; then no `audience` is sent. In the test environment, its host differs from that of the endpoint
-        /// ([`guide::going_live`](crate::guide::going_live#the-audience)).
-        pub fn audience(audience: impl Into<String>) |it| it.audience = Some(audience.into());
+    /// The audience of the access token: the address of the service endpoint as registered with the provider. The service
+    /// requires it (spec 5.2): without it, Auth0 issues tokens that the service refuses. Omit it only for other providers
+    /// that do not use one; then no `audience` is sent. In the test environment, its host differs from that of the endpoint
+    /// ([`guide::going_live`](crate::guide::going_live#the-audience)).
+    pub fn audience(mut self, audience: impl Into<String>) -> Self {
+        self.audience = Some(audience.into());
+        self
+    }
 
-        /// Where the browser is redirected after the login, exactly as registered: `https`, loopback, or an
-        /// application-specific scheme. Required for browser logins.
-        pub fn redirect_uri(uri: impl Into<String>) |it| it.redirect_uri = Some(uri.into());
+    /// Where the browser is redirected after the login, exactly as registered: `https`, loopback, or an
+    /// application-specific scheme. Required for browser logins.
+    pub fn redirect_uri(mut self, uri: impl Into<String>) -> Self {
+        self.redirect_uri = Some(uri.into());
+        self
+    }
 
-        /// The scopes to request; defaults to `openid profile email offline_access`. The last one is required to get a refresh
-        /// token.
-        #[doc(alias = "offline_access")]
-        pub fn scopes(scopes: impl IntoIterator<Item = impl Into<String>>)
-            |it| it.scopes = scopes.into_iter().map(Into::into).collect();
+    /// The scopes to request; defaults to `openid profile email offline_access`. The last one is required to get a refresh
+    /// token.
+    #[doc(alias = "offline_access")]
+    pub fn scopes(mut self, scopes: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.scopes = scopes.into_iter().map(Into::into).collect();
+        self
+    }
 
-        /// Proxy, certificates and user agent for requests to the provider. The limits are fixed: 5 seconds to connect,
-        /// [`timeout`](Self::timeout) in total, a new connection per request, and 1 MiB per reply.
-        pub fn http(options: HttpOptions) |it| it.http = options;
+    /// Proxy, certificates and user agent for requests to the provider. The limits are fixed: 5 seconds to connect,
+    /// [`timeout`](Self::timeout) in total, a new connection per request, and 1 MiB per reply.
+    pub fn http(mut self, options: HttpOptions) -> Self {
+        self.http = options;
+        self
+    }
 
-        /// The time limit for each request to the provider; defaults to 30 seconds.
-        pub fn timeout(limit: Duration) |it| it.timeout = limit;
+    /// The time limit for each request to the provider; defaults to 30 seconds.
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.timeout = limit;
+        self
     }
 
     /// The clock that decides when tokens and logins expire.
@@ -242,14 +275,18 @@ impl ProviderBuilder {
         self
     }
 
-    setters! {
-        /// How long the server accepts a refresh token again after its first use; defaults to zero.
-        ///
-        /// Auth0 calls this the rotation overlap period. Within it, a refresh with a lost reply is repeated immediately.
-        pub fn rotation_overlap(overlap: Duration) |it| it.rotation_overlap = overlap;
+    /// How long the server accepts a refresh token again after its first use; defaults to zero.
+    ///
+    /// Auth0 calls this the rotation overlap period. Within it, a refresh with a lost reply is repeated immediately.
+    pub fn rotation_overlap(mut self, overlap: Duration) -> Self {
+        self.rotation_overlap = overlap;
+        self
+    }
 
-        /// The lifetime of an access token if neither the reply nor the token states one; defaults to one hour.
-        pub fn default_lifetime(lifetime: Duration) |it| it.default_lifetime = lifetime;
+    /// The lifetime of an access token if neither the reply nor the token states one; defaults to one hour.
+    pub fn default_lifetime(mut self, lifetime: Duration) -> Self {
+        self.default_lifetime = lifetime;
+        self
     }
 
     /// Checks all settings.

@@ -90,15 +90,19 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
         }
     }
 
-    setters! {
-        /// The number of pages to fetch in advance; defaults to 2, or 0 for a search of the register. 0 disables it.
-        ///
-        /// At most two pages are in transfer at a time. With cursors, a page is requested once the beginning of the previous
-        /// one has arrived. The register reveals the next position only when the previous page has been decoded.
-        pub fn look_ahead(pages: usize) |it| it.look_ahead = pages;
+    /// The number of pages to fetch in advance; defaults to 2, or 0 for a search of the register. 0 disables it.
+    ///
+    /// At most two pages are in transfer at a time. With cursors, a page is requested once the beginning of the previous
+    /// one has arrived. The register reveals the next position only when the previous page has been decoded.
+    pub fn look_ahead(mut self, pages: usize) -> Self {
+        self.look_ahead = pages;
+        self
+    }
 
-        /// Sets how to identify a record in a document of your own. Without it, repeated records are not detected.
-        pub fn record_id(id: fn(&T) -> Option<Cow<'_, str>>) |it| it.identity.id = Arc::new(id);
+    /// Sets how to identify a record in a document of your own. Without it, repeated records are not detected.
+    pub fn record_id(mut self, id: fn(&T) -> Option<Cow<'_, str>>) -> Self {
+        self.identity.id = Arc::new(id);
+        self
     }
 
     /// Starts at a stored position instead of the start of the list.

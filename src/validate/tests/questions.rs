@@ -83,7 +83,11 @@ pub(in crate::validate) fn open(items: &[Item]) -> Vec<&Item> {
 fn found(questionnaire: &Questionnaire, input: &ConsignmentInput) -> Vec<String> {
     let report = questionnaire.validate(input, &today());
     let line = |finding: &Arc<Finding>| {
-        let mark = ["", "!"][usize::from(finding.severity == Severity::Error)];
+        let mark = if finding.severity == Severity::Error {
+            "!"
+        } else {
+            ""
+        };
         let question = finding.question.as_ref().unwrap();
         assert_eq!(finding.code, format!("answers.{}", shown(question)));
         shown(question) + mark

@@ -57,28 +57,23 @@ fn setters(input: &Struct) -> String {
             0 => format!("impl Into<{}>", STYLE.input_type(field)),
             _ => format!("impl IntoIterator<Item = {}>", STYLE.leaf(&field.leaf)),
         };
-        let argument = format!("{rust}: {argument}");
         let value = match (field.lists > 0, field.required) {
             (true, true) => format!("{rust}.into_iter().collect()"),
             (true, false) => format!("Maybe::Value({rust}.into_iter().collect())"),
             (false, _) => format!("{rust}.into()"),
         };
+        let setter = names::setter(field);
         setters += &comment(&field.docs);
-        let change = format!("|it| it.{rust} = {value};");
-        setters += &one_setter(names::setter(field), &argument, &change);
+        setters += &format!(
+            "pub fn {setter}(mut self, {rust}: {argument}) -> Self {{\n    self.{rust} = {value};\n    self\n}}\n\n"
+        );
     }
-    let setters = format!("setters! {{\n{}}}\n", indent(&setters));
-    format!("impl {} {{\n{}}}\n", input.name, indent(&setters))
-}
-
-/// A line of `setters!`, or two if it is long.
-fn one_setter(name: &str, argument: &str, change: &str) -> String {
-    let head = format!("pub fn {name}({argument})");
-    if head.len() + change.len() <= 90 {
-        format!("{head} {change}\n")
-    } else {
-        format!("{head}\n    {change}\n")
-    }
+    let setters = setters.trim_end();
+    format!(
+        "impl {} {{\n{}}}\n",
+        input.name,
+        indent(&format!("{setters}\n"))
+    )
 }
 
 /// A row for the `Debug` macro: the fields, and which of them hold personal data, answers or signatures. `None` if no field is hidden.

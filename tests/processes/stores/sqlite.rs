@@ -28,7 +28,7 @@ fn batch(number: u64) -> Batch {
 /// The number of the last commit.
 async fn last(store: &SqliteSync) -> u64 {
     let walk = store.documents(ACCOUNT, "walk").await.unwrap().pop();
-    scan.map_or(0, |scan| scan.text.parse().unwrap())
+    walk.map_or(0, |walk| walk.text.parse().unwrap())
 }
 
 /// Commits until it is killed, and acknowledges each commit.

@@ -131,7 +131,12 @@ mod tests {
         };
         for line in rows(include_str!("tests/replies.txt")) {
             let has_errors = line[2] != "-";
-            let mut body = [json!({}), json!({"data": null})][usize::from(has_errors)].clone();
+            let mut body = (if has_errors {
+                json!({"data": null})
+            } else {
+                json!({})
+            })
+            .clone();
             if let Ok(record) = serde_json::from_str::<Value>(line[1]) {
                 body["data"] = json!({"consignment": record});
             }

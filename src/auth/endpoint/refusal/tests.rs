@@ -67,7 +67,11 @@ fn the_code_decides_and_not_the_status() {
         "#,
     ) {
         let refusal = refusal(row[1].parse().unwrap(), row[2]);
-        let login = ["", " login"][usize::from(refusal.error.is_reauth_required())];
+        let login = if refusal.error.is_reauth_required() {
+            " login"
+        } else {
+            ""
+        };
         assert_eq!(format!("{:?}{login}", refusal.class), row[0], "{row:?}");
     }
     assert!(refusal(503, "").error.is_retryable());

@@ -84,7 +84,7 @@ pub(crate) fn row(words: &str) -> Row {
             .filter_map(|one| one.strip_prefix(name)?.strip_prefix('='));
         words.next().map(|number| number.parse::<u64>().unwrap())
     };
-    let text_of = [text, signed][usize::from(has("signed"))];
+    let text_of = if has("signed") { signed } else { text };
     let mut given = text_of("09:00");
     for (word, name, value) in [
         ("passed", "movementDate", json!("2024-01-05T00:00:00")),

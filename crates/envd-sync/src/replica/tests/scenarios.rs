@@ -313,14 +313,24 @@ impl Stage for Play {
             "whole" => {
                 let record = self.replica.consignment(&*expected).await.unwrap().unwrap();
                 let is_whole = record.depth() == Depth::Full && record.json().contains("answers");
-                ["in part".to_owned(), expected][usize::from(is_whole)].clone()
+                (if is_whole {
+                    expected
+                } else {
+                    "in part".to_owned()
+                })
+                .clone()
             }
             "stored" => {
                 let stored = self.memory.documents("envd-1", "replica").await.unwrap();
                 let is_kept = words
                     .last()
                     .is_some_and(|it| stored[0].text == another_version(it));
-                [stored[0].text.clone(), expected][usize::from(is_kept)].clone()
+                (if is_kept {
+                    expected
+                } else {
+                    stored[0].text.clone()
+                })
+                .clone()
             }
             _ => text_of(&self.report[what]),
         };

@@ -236,7 +236,12 @@ impl Play {
                 let shown = ["at-", "rt-"].into_iter();
                 listed(shown.filter(|it| text.expose().contains(it)))
             }
-            "lock" => ["held", "free"][usize::from(bench.lock_is_free().await)].to_owned(),
+            "lock" => (if bench.lock_is_free().await {
+                "free"
+            } else {
+                "held"
+            })
+            .to_owned(),
             "refreshes" => count(bench.idp.refreshes()),
             "requests" => count(bench.idp.requests()),
             "revoked" => listed(bench.idp.revoked()),
@@ -249,7 +254,12 @@ impl Play {
                 let sent = forms.map(|mut form| form.remove("client_assertion").unwrap());
                 sent.collect::<BTreeSet<_>>().len().to_string()
             }
-            "session" => ["alive", "over"][usize::from(bench.idp.session_over())].to_owned(),
+            "session" => (if bench.idp.session_over() {
+                "over"
+            } else {
+                "alive"
+            })
+            .to_owned(),
             "sleepers" => bench.clock.sleepers().to_string(),
             "took" => measured(self.took.as_secs_f64(), "s", &expected),
             _ => return None,

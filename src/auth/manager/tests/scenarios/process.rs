@@ -160,7 +160,11 @@ fn event_text(event: &Event, now: SystemTime) -> String {
         let left = retry_at.duration_since(now).unwrap().as_secs();
         text.extend([" ", &left.to_string(), "s"]);
     }
-    text + ["", " elsewhere"][usize::from(shown.contains("elsewhere: true"))]
+    text + if shown.contains("elsewhere: true") {
+        " elsewhere"
+    } else {
+        ""
+    }
 }
 
 /// The actions of a process, described by the words of a step.
@@ -328,7 +332,11 @@ impl Process {
     }
 
     fn gate(&self, calls: &str) -> &Gate {
-        [&self.store.removing, &self.store.loaded][usize::from(calls == "loads")]
+        if calls == "loads" {
+            &self.store.loaded
+        } else {
+            &self.store.removing
+        }
     }
 
     pub(super) async fn act(&mut self, bench: &Bench, words: &[&str]) {
@@ -431,7 +439,11 @@ impl Process {
             state.split(' ').next().unwrap(),
             or_none(session.subject),
             or_none(session.generation.map(|it| it.to_string())),
-            ["unstored", "stored"][usize::from(session.is_stored)],
+            if session.is_stored {
+                "stored"
+            } else {
+                "unstored"
+            },
             times.map(|it| or_none(it.map(from_now))).join(" "),
             or_none(failure),
             or_none(session.store_error.map(|it| kinds(&it))),
@@ -461,7 +473,12 @@ impl Process {
             "omits" => {
                 let shown = |it: &Error| format!("{it:?} {}", it.report());
                 let shown = listed(self.errors().map(shown));
-                [&expected, &shown][usize::from(shown.contains(&expected))].clone()
+                (if shown.contains(&expected) {
+                    &shown
+                } else {
+                    &expected
+                })
+                .clone()
             }
             "retryable" => listed(self.errors().map(|it| it.is_retryable().to_string())),
             "retry" => {

@@ -381,7 +381,11 @@ impl Schedule {
                 }
             }
             // After the end of a session, nothing is pending.
-            let time = [2 * SECOND, LIFE / 20][usize::from(self.is_over())];
+            let time = if self.is_over() {
+                LIFE / 20
+            } else {
+                2 * SECOND
+            };
             self.pass(time);
         }
     }

@@ -170,7 +170,11 @@ fn agreement(service: &Service, text: &Text, record: &Value) -> Agreement {
     let load = ["/forms", "/movementDate", "/origin/pic", "/destination/pic"];
     if sent.all(|(path, _)| has(path)) {
         let is_whole = read.keys().all(|path| text.contains_key(path));
-        [Agreement::More, Agreement::Whole][usize::from(is_whole)]
+        if is_whole {
+            Agreement::Whole
+        } else {
+            Agreement::More
+        }
     } else if load.into_iter().all(has) {
         Agreement::Load
     } else {

@@ -44,7 +44,11 @@ pub(super) fn habits(random: &mut Rng) -> Habits {
 fn content(random: &mut Rng) -> Value {
     let time = ["05:15", "06:30"][random.usize(..2)];
     let answer = ["Yes", "2021"][random.usize(..2)];
-    let date = [DATE, "2024-01-05T00:00:00"][usize::from(chance(random, 3))];
+    let date = if chance(random, 3) {
+        "2024-01-05T00:00:00"
+    } else {
+        DATE
+    };
     let mut content = json!({
         "forms": ["LPAC1"],
         "origin": {"pic": "QAZZ7777", "name": "Sample Downs"},

@@ -161,7 +161,7 @@ impl Play {
         let names = |ids: &[ConsignmentId]| {
             let mut names: Vec<String> = ids.iter().map(|id| self.name(id.as_str())).collect();
             names.sort();
-            let none = ["none", ""][usize::from(!names.is_empty())];
+            let none = if !names.is_empty() { "" } else { "none" };
             format!("{what} {none}{}", names.join(" "))
         };
         let reason = shown.reason.map(|reason| format!("{reason:?}"));
@@ -184,7 +184,12 @@ impl Play {
                 };
                 format!("problems {known}")
             }
-            "adopted" => ["not adopted", what][usize::from(shown.is_adopted)].to_owned(),
+            "adopted" => (if shown.is_adopted {
+                what
+            } else {
+                "not adopted"
+            })
+            .to_owned(),
             "offers" => {
                 let offered = shown.decisions();
                 format!("offers {}", listed(offered.iter().map(ToString::to_string)))

@@ -61,7 +61,11 @@ impl<'a> Schedule<'a> {
         let mut store = Program::new(open(), &observed);
         let is_undisturbed = random.u8(..4) == 0;
         store.saw_all_pages = is_undisturbed && observed.lock().unwrap().list.lag == 0;
-        let depth = [Depth::Summary, Depth::Full][usize::from(random.u8(..6) == 0)];
+        let depth = if random.u8(..6) == 0 {
+            Depth::Full
+        } else {
+            Depth::Summary
+        };
         let overlap = [0, 60, 600][random.usize(..3)];
         let mut schedule = Self {
             page_size: random.u32(2..6),
