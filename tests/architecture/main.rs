@@ -8,6 +8,7 @@ mod lengths;
 mod named;
 mod packages;
 mod pages;
+mod plain_rust;
 mod profile;
 mod promises;
 mod shown;
