@@ -76,12 +76,11 @@ pub(super) fn serve(
     if is_rejected {
         let too_soon =
             |at: Duration| now.monotonic < at.saturating_add(policy.timing.between_forced);
-        if let Some(usable) = usable.filter(|_| state.refresh_state.forced_at.is_some_and(too_soon))
-        {
+        if let Some(usable) = usable.filter(|_| state.refreshes.forced_at.is_some_and(too_soon)) {
             // It was just renewed, so another new token would be refused too.
             return Ok(Served::Token(usable.token.clone(), None));
         }
-        state.refresh_state.forced_at = Some(now.monotonic);
+        state.refreshes.forced_at = Some(now.monotonic);
     }
     // Refresh even if the tokens are dead: the user may have logged in through another process.
     Ok(Served::Refresh {
@@ -97,7 +96,7 @@ fn beside(
     policy: &RefreshPolicy,
 ) -> Option<Background> {
     let mut look_at = Duration::MAX;
-    let may_refresh = !policy.no_background && state.refresh_state.dead.is_none() && !state.closed;
+    let may_refresh = !policy.no_background && state.refreshes.dead.is_none() && !state.closed;
     if may_refresh && usable.is_renewal_due(now) {
         let Some((until, _)) = state.paused(now.monotonic) else {
             usable.check_again(now, now.monotonic.saturating_add(REFRESH_CHECK));
@@ -143,7 +142,7 @@ pub(super) enum RecordMeaning {
 pub(super) fn compare(state: &State, record: Option<&Record>) -> RecordMeaning {
     let Some(record) = record else {
         return match &state.cached {
-            _ if state.refresh_state.dead.is_some() => RecordMeaning::Unchanged,
+            _ if state.refreshes.dead.is_some() => RecordMeaning::Unchanged,
             Some(cached) if cached.version.is_none() => RecordMeaning::Unchanged,
             Some(_) => RecordMeaning::LoggedOut,
             None => RecordMeaning::Nobody,
@@ -152,7 +151,7 @@ pub(super) fn compare(state: &State, record: Option<&Record>) -> RecordMeaning {
     let users = state.account.as_ref().zip(record.tokens.subject.as_ref());
     let is_of_another = users.is_some_and(|(ours, theirs)| ours != theirs);
     // Dead tokens yield to any others.
-    let keeps_newer = !is_of_another && state.refresh_state.dead.is_none();
+    let keeps_newer = !is_of_another && state.refreshes.dead.is_none();
     match &state.cached {
         Some(cached) if same_tokens(&cached.tokens, &record.tokens) => RecordMeaning::Same,
         Some(cached) if replaces(cached, record) => RecordMeaning::Replaced,
@@ -276,7 +275,7 @@ pub(super) fn foreign_mark(
     state: &State,
     mark_ends: Option<Duration>,
 ) -> Option<(ForeignMark, Duration)> {
-    let mark = state.refresh_state.foreign_mark?;
+    let mark = state.refreshes.foreign_mark?;
     Some((mark, mark.since.saturating_add(mark_ends?)))
 }
 

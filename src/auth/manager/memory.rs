@@ -113,7 +113,7 @@ pub(super) struct State {
     /// The user of the tokens. Kept when the tokens are dead, so that another user's tokens are never served.
     pub(super) account: Option<String>,
     /// The state left by the refreshes of this session.
-    pub(super) refresh_state: RefreshState,
+    pub(super) refreshes: RefreshState,
     /// The number of writes and deletions by this manager. A read that began before the latest one is outdated.
     pub(super) writes: u64,
     /// Set by a shutdown: no refresh starts afterwards.
@@ -227,13 +227,13 @@ impl State {
 
     /// The failure to return now.
     pub(super) fn paused(&self, monotonic: Duration) -> Option<&(Duration, Error)> {
-        let pause = self.refresh_state.pause.as_ref();
+        let pause = self.refreshes.pause.as_ref();
         pause.filter(|(until, _)| monotonic < *until)
     }
 
     /// The running refresh. Excludes one that panicked or lost its runtime.
     pub(super) fn running(&self) -> Option<&Completion> {
-        let started = self.refresh_state.refresh.as_ref();
+        let started = self.refreshes.refresh.as_ref();
         started.filter(|refresh| refresh.has_changed().is_ok())
     }
 
@@ -264,7 +264,7 @@ impl State {
         has_token: bool,
         is_unread: bool,
     ) -> SessionState {
-        if let Some(reason) = self.refresh_state.dead.clone() {
+        if let Some(reason) = self.refreshes.dead.clone() {
             return SessionState::NeedsLogin { reason };
         }
         let has_refresh_token = match &self.cached {

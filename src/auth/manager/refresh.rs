@@ -206,10 +206,10 @@ pub(super) fn start(
         }
         if let Ok(mut state) = refresh.session.state() {
             // Cleared before the result is sent: a woken caller must not find a refresh that has ended.
-            state.refresh_state.refresh = None;
+            state.refreshes.refresh = None;
             if outcome.is_err() {
                 // Nothing was renewed, so the next refused token may start another refresh.
-                state.refresh_state.forced_at = None;
+                state.refreshes.forced_at = None;
             }
         }
         result.send_replace(Some(outcome));
@@ -217,7 +217,7 @@ pub(super) fn start(
     let span = tracing::debug_span!("token_refresh");
     // OK under the state lock: if the runtime has ended, it drops the task before it starts.
     shared.spawn(task.instrument(span))?;
-    state.refresh_state.refresh = Some(completion.clone());
+    state.refreshes.refresh = Some(completion.clone());
     Ok(completion)
 }
 
@@ -231,7 +231,7 @@ impl Refresh {
         // If tokens are cached they need refreshing, so skip the unlocked read.
         let needs_read = {
             let state = self.session.state()?;
-            state.cached.is_none() || state.refresh_state.dead.is_some()
+            state.cached.is_none() || state.refreshes.dead.is_some()
         };
         if needs_read && let Some(token) = self.read_store().await? {
             return Ok(token);
@@ -265,7 +265,7 @@ impl Refresh {
                         Err(error) if error.kind() == StoreErrorKind::LockTimeout => {
                             // A process that hangs with the lock may have renewed the tokens before.
                             let token = self.read_store().await?;
-                            self.session.state()?.refresh_state.foreign_mark = None;
+                            self.session.state()?.refreshes.foreign_mark = None;
                             return token.ok_or_else(|| error.into());
                         }
                         Err(error) => return Err(self.session.store_failed(error)),
@@ -302,13 +302,13 @@ impl Refresh {
                 RefreshStep::Claim => {
                     // The write also proves that the store is writable.
                     let cached = self.session.cached()?;
-                    let mark = self.session.state()?.refresh_state.foreign_mark;
+                    let mark = self.session.state()?.refreshes.foreign_mark;
                     match self.rewrite(&cached, Some(self.mark(&cached, None))).await {
                         Ok(Some(version)) => {
                             progress.claim = Some((version, 0));
                             // If the task is interrupted, the next call resumes here.
                             let mark = mark.map(|mark| ForeignMark { version, ..mark });
-                            self.session.state()?.refresh_state.foreign_mark = mark;
+                            self.session.state()?.refreshes.foreign_mark = mark;
                         }
                         Ok(None) => progress.lock = Lock::Untaken,
                         Err(error) => return Err(self.session.store_failed(error)),
@@ -377,7 +377,7 @@ impl Refresh {
         record.refresh_mark = mark;
         let version = shared.swap(cached.version, record).await?;
         if let (Some(_), Ok(mut state)) = (version, self.session.state()) {
-            state.refresh_state.foreign_mark = None;
+            state.refreshes.foreign_mark = None;
             if let Some(cached) = &mut state.cached {
                 cached.version = version;
             }
@@ -420,7 +420,7 @@ impl Refresh {
             cached.version = Some(marked.map_err(|error| self.session.store_failed(error))?);
         }
         // Only the first of consecutive failures is repeated immediately, so that an outage does not double the requests.
-        let mut may_repeat = self.session.state()?.refresh_state.failures == 0;
+        let mut may_repeat = self.session.state()?.refreshes.failures == 0;
         loop {
             self.check_unmarked(began)?;
             if cached.tokens.refresh_token.is_none() {
@@ -558,8 +558,8 @@ impl Refresh {
         {
             let mut state = self.session.state()?;
             state.replace_tokens(old, tokens);
-            state.refresh_state.pause = None;
-            state.refresh_state.failures = 0;
+            state.refreshes.pause = None;
+            state.refreshes.failures = 0;
         }
         let failed = save_or_report(&self.session).await?;
         match failed.filter(|_| self.session.shared.policy.strict) {

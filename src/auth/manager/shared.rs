@@ -169,7 +169,7 @@ impl Shared {
         if tokens.subject.is_some() {
             state.account.clone_from(&tokens.subject);
         }
-        state.refresh_state.dead = None;
+        state.refreshes.dead = None;
         state.cached = Some(cached);
         let token = snapshot.token.clone();
         self.snapshot.store(Some(Arc::new(snapshot)));
@@ -250,7 +250,7 @@ impl Session {
     pub(super) fn begin(shared: &Arc<Shared>, state: &mut State) -> Self {
         state.session += 1;
         shared.session_ended.notify_waiters();
-        state.refresh_state = RefreshState::default();
+        state.refreshes = RefreshState::default();
         Self::current(shared, state)
     }
 
@@ -303,7 +303,7 @@ impl Session {
         }
         let meaning = compare(state, read.stored.as_ref().map(|stored| &stored.record));
         let Some(Versioned { version, record }) = read.stored else {
-            state.refresh_state.foreign_mark = None;
+            state.refreshes.foreign_mark = None;
             state.login.get_or_insert_default();
             if meaning == RecordMeaning::LoggedOut {
                 state.cached = None;
@@ -311,7 +311,7 @@ impl Session {
                 self.shared.snapshot.store(None);
                 self.shared.emit(Event::LoggedOut { elsewhere: true });
             }
-            return match (&state.refresh_state.dead, meaning) {
+            return match (&state.refreshes.dead, meaning) {
                 (Some(error), _) => Err(Stop::Failed(error.clone())),
                 (None, RecordMeaning::Unchanged) => Ok(()),
                 (None, _) => Err(no_tokens().into()),
@@ -335,7 +335,7 @@ impl Session {
                     cached.possibly_used |= same && is_foreign;
                 }
                 self.note_mark(state, version, same && is_foreign);
-                let dead = state.refresh_state.dead.clone();
+                let dead = state.refreshes.dead.clone();
                 dead.map_or(Ok(()), |error| Err(Stop::Failed(error)))
             }
             RecordMeaning::Older => {
@@ -379,8 +379,8 @@ impl Session {
                     ..CachedTokens::unsaved(record.tokens, Some(version))
                 };
                 self.shared.publish(state, cached)?;
-                state.refresh_state.pause = None;
-                state.refresh_state.failures = 0;
+                state.refreshes.pause = None;
+                state.refreshes.failures = 0;
                 if is_new_login {
                     tracing::debug!(generation, "a login in another process");
                     self.shared.emit(Event::LoggedIn {
@@ -399,14 +399,14 @@ impl Session {
     /// Records when another process's mark on this version was first read.
     fn note_mark(&self, state: &mut State, version: Version, is_foreign: bool) {
         let since = self.shared.clock().monotonic();
-        let known = state.refresh_state.foreign_mark;
+        let known = state.refreshes.foreign_mark;
         let mark = known.filter(|mark| mark.version == version);
         let mark = mark.unwrap_or(ForeignMark { version, since });
-        state.refresh_state.foreign_mark = is_foreign.then_some(mark);
+        state.refreshes.foreign_mark = is_foreign.then_some(mark);
     }
 
     fn declare_dead(&self, state: &mut State, error: Error) -> Stop {
-        if state.refresh_state.dead.replace(error.clone()).is_none() {
+        if state.refreshes.dead.replace(error.clone()).is_none() {
             let error = error.clone();
             self.shared.emit(Event::ReauthRequired { error });
         }
@@ -425,7 +425,7 @@ impl Session {
             match self.shared.swap(cached.version, record).await {
                 Ok(Some(version)) => {
                     let mut state = self.state()?;
-                    state.refresh_state.foreign_mark = None;
+                    state.refreshes.foreign_mark = None;
                     if let Some(cached) = &mut state.cached {
                         cached.version = Some(version);
                         cached.saved = true;
@@ -477,12 +477,12 @@ impl Session {
         let Ok(mut state) = self.state() else {
             return Stop::Superseded;
         };
-        let failures = state.refresh_state.failures.saturating_add(1);
-        state.refresh_state.failures = failures;
+        let failures = state.refreshes.failures.saturating_add(1);
+        state.refreshes.failures = failures;
         let wait = backoff(failures).max(floor.min(LONGEST_RETRY_AFTER));
         let now = self.shared.now();
         let error = error.with_retry_after(Some(wait));
-        state.refresh_state.pause = Some((now.monotonic.saturating_add(wait), error.clone()));
+        state.refreshes.pause = Some((now.monotonic.saturating_add(wait), error.clone()));
         tracing::debug!(failures, wait = ?wait, "refresh failed: {error}");
         self.shared.emit(Event::RefreshFailed {
             error: error.clone(),

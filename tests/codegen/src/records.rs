@@ -64,9 +64,10 @@ fn setters(input: &Struct) -> String {
         };
         let setter = names::setter(field);
         setters += &comment(&field.docs);
-        setters += &format!(
+        let function = format!(
             "pub fn {setter}(mut self, {rust}: {argument}) -> Self {{\n    self.{rust} = {value};\n    self\n}}\n\n"
         );
+        setters += &function;
     }
     let setters = setters.trim_end();
     format!(

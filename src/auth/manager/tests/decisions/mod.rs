@@ -48,24 +48,24 @@ fn memory(words: &str) -> (State, Arc<()>) {
                 ..cached(2, false)
             });
         }
-        "ended" => state.refresh_state.dead = Some(reauth("planned")),
+        "ended" => state.refreshes.dead = Some(reauth("planned")),
         "ended without tokens" => {
-            (state.cached, state.refresh_state.dead) = (None, Some(reauth("planned")));
+            (state.cached, state.refreshes.dead) = (None, Some(reauth("planned")));
         }
         "deletion under way" => (state.cached, state.deletion) = (None, Arc::downgrade(&alive)),
         "shut down" => state.closed = true,
-        "paused" => state.refresh_state.pause = Some((NOW + SECOND, unavailable("planned"))),
-        "paused before" => state.refresh_state.pause = Some((NOW, unavailable("planned"))),
+        "paused" => state.refreshes.pause = Some((NOW + SECOND, unavailable("planned"))),
+        "paused before" => state.refreshes.pause = Some((NOW, unavailable("planned"))),
         _ => {
             let words: Vec<&str> = words.split(' ').collect();
             match words[..] {
                 ["marked", "for", seconds, "s"] => {
                     let version = Version::new(7);
                     let since = NOW.saturating_sub(secs(seconds));
-                    state.refresh_state.foreign_mark = Some(ForeignMark { version, since });
+                    state.refreshes.foreign_mark = Some(ForeignMark { version, since });
                 }
                 ["renewed", seconds, "s", "ago"] => {
-                    state.refresh_state.forced_at = Some(NOW.saturating_sub(secs(seconds)));
+                    state.refreshes.forced_at = Some(NOW.saturating_sub(secs(seconds)));
                 }
                 _ => panic!("{words:?} is no memory"),
             }
@@ -156,7 +156,7 @@ fn a_caller_gets_this() {
         let (mut state, _result) = match words {
             "refreshing" | "refresh cut off" => {
                 let mut state = memory("in use").0;
-                state.refresh_state.refresh = Some(completion);
+                state.refreshes.refresh = Some(completion);
                 (state, (words == "refreshing").then_some(result))
             }
             words => (memory(words).0, None),
