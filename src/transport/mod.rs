@@ -9,6 +9,7 @@
 //! body, which `gzip` decompresses. Bodies with tokens are wiped. `failure` describes errors, using the time from `server_clock`.
 //! Redirects are never followed, and addresses must be `https`, except on loopback (RFC 8252 section 8.3).
 
+mod addresses;
 mod clock;
 mod failure;
 mod gzip;
@@ -24,8 +25,9 @@ pub(crate) use self::clock::ClockReading;
 pub use self::options::HttpOptions;
 pub use self::retry::RetryPolicy;
 
+pub(crate) use self::addresses::{is_loopback, is_private};
 pub(crate) use self::http::{Http, InProcessHandler};
 pub(crate) use self::message::{Reply, Request, Watch, max_age, retry_after, server_time};
-pub(crate) use self::options::{is_loopback, is_private, parse_endpoint};
+pub(crate) use self::options::parse_endpoint;
 pub(crate) use self::retry::{RetryBudget, Safety};
 pub(crate) use reqwest::header;
