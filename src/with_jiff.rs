@@ -11,8 +11,6 @@
 //! # Ok::<(), envd_sdk::model::TextError>(())
 //! ```
 
-use std::time::SystemTime;
-
 use jiff::civil::Date;
 
 use crate::model::{Day, TextError, Timestamp};
@@ -44,18 +42,18 @@ impl TryFrom<Day> for Date {
 impl From<jiff::Timestamp> for Timestamp {
     /// In UTC, with as many fractional digits as it has (none, 3, 6 or 9).
     fn from(time: jiff::Timestamp) -> Self {
-        Self::from(SystemTime::from(time))
+        Self::from_nanoseconds(time.as_nanosecond())
     }
 }
 
 impl TryFrom<&Timestamp> for jiff::Timestamp {
     type Error = TextError;
 
-    /// Without a zone it is interpreted as UTC. Digits beyond the resolution of [`SystemTime`] are truncated.
+    /// Without a zone it is interpreted as UTC. Digits beyond nanoseconds are truncated.
     fn try_from(time: &Timestamp) -> Result<Self, TextError> {
-        let time = time.to_time();
+        let time = time.nanoseconds();
         let time = time.ok_or(TextError::new("not an ISO 8601 date and time"))?;
-        Self::try_from(time).map_err(|_| BEYOND)
+        Self::from_nanosecond(time).map_err(|_| BEYOND)
     }
 }
 

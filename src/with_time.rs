@@ -11,8 +11,6 @@
 //! # Ok::<(), envd_sdk::model::TextError>(())
 //! ```
 
-use std::time::SystemTime;
-
 use time::{Date, OffsetDateTime};
 
 use crate::model::{Day, TextError, Timestamp};
@@ -42,26 +40,26 @@ impl TryFrom<Day> for Date {
     ///
     /// If the year is above 9999.
     fn try_from(day: Day) -> Result<Self, TextError> {
-        let time = Timestamp::from(day).to_time().ok_or(BEYOND)?;
-        Ok(OffsetDateTime::from(time).date())
+        let time = OffsetDateTime::try_from(&Timestamp::from(day)).map_err(|_| BEYOND)?;
+        Ok(time.date())
     }
 }
 
 impl From<OffsetDateTime> for Timestamp {
     /// In UTC, with as many fractional digits as it has (none, 3, 6 or 9).
     fn from(time: OffsetDateTime) -> Self {
-        Self::from(SystemTime::from(time))
+        Self::from_nanoseconds(time.unix_timestamp_nanos())
     }
 }
 
 impl TryFrom<&Timestamp> for OffsetDateTime {
     type Error = TextError;
 
-    /// Without a zone it is interpreted as UTC. Digits beyond the resolution of [`SystemTime`] are truncated.
+    /// Without a zone it is interpreted as UTC. Digits beyond nanoseconds are truncated.
     fn try_from(time: &Timestamp) -> Result<Self, TextError> {
-        let time = time.to_time();
-        time.map(Self::from)
-            .ok_or(TextError::new("not an ISO 8601 date and time"))
+        let time = time.nanoseconds();
+        let time = time.ok_or(TextError::new("not an ISO 8601 date and time"))?;
+        Self::from_unix_timestamp_nanos(time).map_err(|_| BEYOND)
     }
 }
 

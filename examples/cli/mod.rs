@@ -334,12 +334,16 @@ pub(crate) fn stop() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// The future completes on Ctrl-C.
-#[cfg(not(unix))]
+/// Installs the handlers immediately; the future completes on Ctrl-C or Ctrl-Break, which supervisors send.
+#[cfg(windows)]
 pub(crate) fn stop() -> io::Result<impl Future<Output = ()>> {
-    Ok(async {
-        // OK to ignore: without a handler, Ctrl-C ends the process.
-        let _ = tokio::signal::ctrl_c().await;
+    let mut interrupt = tokio::signal::windows::ctrl_c()?;
+    let mut ctrl_break = tokio::signal::windows::ctrl_break()?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = ctrl_break.recv() => {}
+        }
     })
 }
 

@@ -330,7 +330,7 @@ impl ClientAssertions {
             // 128 random bits.
             "jti": CsrfToken::new_random().secret(),
             "iat": now.as_secs(),
-            "exp": (now + ASSERTION_LIFETIME).as_secs(),
+            "exp": now.saturating_add(ASSERTION_LIFETIME).as_secs(),
         });
         claims.to_string()
     }

@@ -14,6 +14,7 @@ use super::pending_login::LoginParts;
 use super::{LoginRequest, Provider, TokenSet};
 use crate::error::{Error, Result};
 use crate::secret::Secret;
+use crate::transport::later;
 
 /// Parameters that the login sets itself, or that authenticate the client.
 const RESERVED: [&str; 7] = [
@@ -74,7 +75,7 @@ impl LoginRequest {
         let received = settings.clock.monotonic();
         Ok(DeviceLogin {
             // Both times are measured from before the request, and so end before the provider's.
-            expires_at: sent.wall + codes.expires_in,
+            expires_at: later(sent.wall, codes.expires_in),
             deadline: sent.monotonic.saturating_add(codes.expires_in),
             next_poll: received.saturating_add(codes.interval),
             codes,

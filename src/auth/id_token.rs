@@ -194,8 +194,9 @@ impl Claims {
         let azp_matches = self.azp.as_ref().map(|azp| azp == client_id);
         let expiry = self
             .exp
-            .and_then(moment)
-            .and_then(|expiry| expiry.checked_add(LEEWAY));
+            .and_then(since_1970)
+            .map(|expiry| expiry.saturating_add(LEEWAY));
+        let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
         let nonce = self.nonce.as_deref().unwrap_or_default();
         let subject = self.sub.as_deref().filter(|subject| !subject.is_empty());
         let wanted = expected.subject.as_ref().map(Secret::expose);
@@ -226,14 +227,16 @@ impl Claims {
 
     /// The lifetime of the token, for scheduling. Uses the server's clock if the token has both `iat` and `exp`.
     pub(super) fn lifetime(&self, now: SystemTime) -> Option<Duration> {
-        let start = self.iat.and_then(moment).unwrap_or(now);
-        let life = moment(self.exp?)?.duration_since(start).ok()?;
+        let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let start = self.iat.and_then(since_1970).unwrap_or(now);
+        let life = since_1970(self.exp?)?.checked_sub(start)?;
         (!life.is_zero()).then_some(life)
     }
 }
 
-fn moment(seconds: f64) -> Option<SystemTime> {
-    UNIX_EPOCH.checked_add(Duration::try_from_secs_f64(seconds).ok()?)
+/// Not as a `SystemTime`, which ends earlier on Windows than on Linux.
+fn since_1970(seconds: f64) -> Option<Duration> {
+    Duration::try_from_secs_f64(seconds).ok()
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::secret_json;
 use crate::secret::Secret;
+use crate::transport::later;
 
 /// An access token with the refresh token that renews it. `Debug` hides it. Stores keep it inside a [`Record`](super::Record).
 ///
@@ -89,8 +90,7 @@ impl TokenSet {
 
     /// When the access token expires.
     pub fn expires_at(&self) -> SystemTime {
-        // OK to add: lifetimes are capped at 30 days when received and when read back.
-        self.issued_at + self.lifetime
+        later(self.issued_at, self.lifetime)
     }
 
     /// When the user logged in, to the millisecond. Refreshes preserve it. `None` for tokens stored by an earlier version of

@@ -24,7 +24,7 @@ use crate::error::Error;
 use crate::graphql::FieldRenames;
 use crate::profile::ServiceProfile;
 use crate::secret::Secret;
-use crate::transport::Clock;
+use crate::transport::{Clock, later};
 
 /// Settings of a [`Fake`].
 ///
@@ -245,7 +245,7 @@ impl FakeBuilder {
         provider.client_check = self.client_check.clone();
         provider.seat(self.user, now);
         // HTTP dates have a resolution of one second.
-        let start = UNIX_EPOCH + Duration::from_secs(epoch_seconds(now));
+        let start = later(UNIX_EPOCH, Duration::from_secs(epoch_seconds(now)));
         let parts = FakeParts {
             records: Records::of(&world, home, self.assumptions, start),
             provider,

@@ -4,9 +4,17 @@ use std::time::SystemTime;
 
 use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Timelike, Utc};
 
+/// Clamped to the years of chrono, whose own conversion panics beyond them. An instant before 1970 counts as 1970.
+fn utc(time: SystemTime) -> DateTime<Utc> {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH);
+    let since = TimeDelta::from_std(since.unwrap_or_default()).unwrap_or(TimeDelta::MAX);
+    let time = DateTime::UNIX_EPOCH.checked_add_signed(since);
+    time.unwrap_or(DateTime::<Utc>::MAX_UTC)
+}
+
 /// `yyyy-MM-ddTHH:mm:ss.fffffff+00:00`, with seven fractional digits (as in `location_4.4.0`, `guide::sources`).
 pub(super) fn wire(time: SystemTime) -> String {
-    let time = DateTime::<Utc>::from(time);
+    let time = utc(time);
     let ticks = time.timestamp_subsec_nanos() / 100;
     format!("{}.{ticks:07}+00:00", time.format("%Y-%m-%dT%H:%M:%S"))
 }
@@ -14,8 +22,9 @@ pub(super) fn wire(time: SystemTime) -> String {
 /// The day at UTC+11:00, the first Australian time zone to start a day: today's date anywhere in the country is then never in
 /// the future. assumed
 pub(super) fn day(time: SystemTime) -> NaiveDate {
-    let local = DateTime::<Utc>::from(time) + TimeDelta::hours(11);
-    local.date_naive()
+    let time = utc(time);
+    let local = time.checked_add_signed(TimeDelta::hours(11));
+    local.unwrap_or(time).date_naive()
 }
 
 /// Seconds since 1970, as in the claims of a token.

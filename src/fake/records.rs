@@ -79,13 +79,15 @@ impl Records {
         for (account, _) in world.consignments.iter() {
             *newer.entry(account).or_default() += 1;
         }
-        let newest = start - Duration::from_secs(3_600);
+        let earlier = |time: SystemTime, by| time.checked_sub(by).unwrap_or(time);
+        let newest = earlier(start, Duration::from_secs(3_600));
         for (account, input) in world.consignments.iter() {
             let holder = world.holder(account);
             let author = holder.map_or(&Value::Null, |user| &user["email"]);
             let newer = newer.entry(account).or_default();
             *newer -= 1;
-            let made = newest - Duration::from_secs(24 * 3_600) * *newer;
+            let age = Duration::from_secs(24 * 3_600).saturating_mul(*newer);
+            let made = earlier(newest, age);
             // OK to ignore here and below: only changes to existing records can be refused.
             let _ = records.save(Kind::Consignment, account, None, input, author, made);
         }

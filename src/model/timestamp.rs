@@ -1,7 +1,7 @@
 //! Instants in their wire formats.
 
 use std::fmt;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use ecow::EcoString;
@@ -46,12 +46,15 @@ impl Timestamp {
 
     /// The instant, for years from 1 to 9999 in UTC. Without a zone it is interpreted as UTC, as in GraphQL.NET. `None` if the
     /// text cannot be parsed.
+    ///
+    /// On Windows, [`SystemTime`] counts steps of 100 ns from 1601: further digits are truncated, and an earlier instant becomes
+    /// the first of 1601. The text and its conversions to other crates keep nanoseconds there as well.
     pub fn to_time(&self) -> Option<SystemTime> {
         let since = self.utc()?.signed_duration_since(DateTime::UNIX_EPOCH);
-        // On some systems time starts later than year 1, and chrono's own conversion panics there.
+        // chrono's own conversion panics before the first instant of the system.
         match since.to_std() {
             Ok(after) => UNIX_EPOCH.checked_add(after),
-            Err(_) => UNIX_EPOCH.checked_sub((-since).to_std().ok()?),
+            Err(_) => Some(before_1970((-since).to_std().ok()?)),
         }
     }
 
@@ -74,12 +77,42 @@ impl Timestamp {
         Self(time.to_rfc3339_opts(SecondsFormat::AutoSi, true).into())
     }
 
+    /// From nanoseconds since 1970: other crates count as many, but `SystemTime` does not on every system.
+    #[cfg(any(feature = "jiff02", feature = "time03"))]
+    pub(crate) fn from_nanoseconds(since_1970: i128) -> Self {
+        let seconds = since_1970.div_euclid(1_000_000_000);
+        // OK because a remainder fits, and chrono has fewer years than seconds fit.
+        let nanoseconds = u32::try_from(since_1970.rem_euclid(1_000_000_000)).unwrap_or_default();
+        let seconds = i64::try_from(seconds).ok();
+        let time = seconds.and_then(|seconds| DateTime::from_timestamp(seconds, nanoseconds));
+        Self::from_utc(time.unwrap_or(if since_1970 < 0 {
+            DateTime::<Utc>::MIN_UTC
+        } else {
+            DateTime::<Utc>::MAX_UTC
+        }))
+    }
+
+    /// Nanoseconds since 1970; `None` if the text cannot be parsed.
+    #[cfg(any(feature = "jiff02", feature = "time03"))]
+    pub(crate) fn nanoseconds(&self) -> Option<i128> {
+        let time = self.utc()?;
+        let nanoseconds = i128::from(time.timestamp_subsec_nanos());
+        Some(i128::from(time.timestamp()) * 1_000_000_000 + nanoseconds)
+    }
+
     pub(crate) fn utc(&self) -> Option<DateTime<Utc>> {
         let read = |text: &str| DateTime::parse_from_rfc3339(text).ok();
         let time = read(&self.0).or_else(|| read(&ecow::eco_format!("{}Z", self.0)))?;
         let time = time.to_utc();
         (day::within_calendar(time) == time).then_some(time)
     }
+}
+
+/// This long before 1970, or the first instant of the system.
+fn before_1970(time: Duration) -> SystemTime {
+    let begin_of_1601 = || UNIX_EPOCH.checked_sub(Duration::from_secs(11_644_473_600));
+    let time = UNIX_EPOCH.checked_sub(time).or_else(begin_of_1601);
+    time.unwrap_or(UNIX_EPOCH)
 }
 
 impl From<&str> for Timestamp {
@@ -152,8 +185,8 @@ mod tests {
         });
         for time in times.flatten() {
             let written = Timestamp::from(time);
+            assert_eq!(Timestamp::from_utc(written.utc().unwrap()), written);
             let read = written.to_time().unwrap();
-            assert_eq!(Timestamp::from(read), written);
             let ends = ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999999Z"];
             assert!(read == time || ends.contains(&written.as_str()));
             for minutes in [-1439, 0, 600, 1439] {
@@ -179,6 +212,8 @@ mod tests {
             assert_eq!(Timestamp::from(text).to_time(), Some(time));
         }
         let before = UNIX_EPOCH - Duration::from_millis(1);
+        let first = Timestamp::from("0001-01-01T00:00:00Z").to_time();
+        assert!(first.is_some() && first <= Timestamp::from("1601-01-01T00:00:00Z").to_time());
         assert_eq!(Timestamp::from(before).as_str(), "1969-12-31T23:59:59.999Z");
     }
 }

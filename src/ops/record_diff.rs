@@ -1,8 +1,8 @@
 //! Compares two records field by field.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, SystemTime};
 
+use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 
 use crate::model::visible_text::trimmed;
@@ -128,17 +128,15 @@ fn same_text(one: &str, other: &str) -> bool {
 
 /// A day may be returned as an instant, and its midnight in another zone. Unparsable texts count as equal.
 fn same_day(one: &str, other: &str) -> bool {
-    instant(one).zip(instant(other)).is_none_or(|(one, other)| {
-        one.duration_since(other)
-            .unwrap_or_else(|error| error.duration())
-            < Duration::from_secs(86_400)
-    })
+    instant(one)
+        .zip(instant(other))
+        .is_none_or(|(one, other)| (one - other).abs() < TimeDelta::days(1))
 }
 
-fn instant(text: &str) -> Option<SystemTime> {
+fn instant(text: &str) -> Option<DateTime<Utc>> {
     match Day::parse(text) {
-        Ok(day) => Timestamp::from(day).to_time(),
-        Err(_) => Timestamp::from(text).to_time(),
+        Ok(day) => Timestamp::from(day).utc(),
+        Err(_) => Timestamp::from(text).utc(),
     }
 }
 

@@ -46,7 +46,7 @@ impl Backpressure {
             return;
         };
         let now = clock.monotonic();
-        let until = now + wait.min(LONGEST);
+        let until = now.saturating_add(wait.min(LONGEST));
         let mut pauses = lock(&self.pauses);
         pauses.retain(|_, pause| pause.until > now);
         let key = (*status, user.number());

@@ -105,7 +105,7 @@ impl Clock {
         match &self.0 {
             TimeSource::System => SystemTime::now(),
             TimeSource::Running { start, begun } => {
-                *start + system_monotonic().saturating_sub(*begun)
+                later(*start, system_monotonic().saturating_sub(*begun))
             }
             TimeSource::Manual(clock) => lock(&clock.moment).wall,
         }
@@ -142,12 +142,13 @@ impl Clock {
         }
     }
 
-    /// Advances both times of a manual clock, by at most a century. Does nothing to a running clock.
+    /// Advances both times of a manual clock, by at most a century. The calendar time stops where the system's own times end, on
+    /// Windows in the year 30828. Does nothing to a running clock.
     pub fn advance(&self, by: Duration) {
         let by = by.min(CENTURY);
         self.change(|moment| {
-            moment.wall += by;
-            moment.monotonic += by;
+            moment.wall = later(moment.wall, by);
+            moment.monotonic = moment.monotonic.saturating_add(by);
         });
     }
 
@@ -230,6 +231,11 @@ impl Clock {
     }
 }
 
+/// Adds to a calendar time; unchanged if the sum is beyond the times of the system.
+pub(crate) fn later(time: SystemTime, by: Duration) -> SystemTime {
+    time.checked_add(by).unwrap_or(time)
+}
+
 impl fmt::Debug for Clock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
@@ -243,7 +249,8 @@ impl fmt::Debug for Clock {
 // Linux caches the time of its last tick, at most 10 ms ago; reading it takes a third of the time.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn system_roughly() -> SystemTime {
-    SystemTime::UNIX_EPOCH + unix_clock(rustix::time::ClockId::RealtimeCoarse)
+    let since = unix_clock(rustix::time::ClockId::RealtimeCoarse);
+    later(SystemTime::UNIX_EPOCH, since)
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
@@ -335,6 +342,17 @@ mod tests {
     fn the_rough_time_of_a_manual_clock_is_its_time() {
         let clock = Clock::manual(SystemTime::UNIX_EPOCH);
         assert_eq!(clock.moment().wall, clock.now());
+    }
+
+    #[test]
+    fn a_manual_clock_never_leaves_the_times_of_the_system() {
+        let mut last = SystemTime::UNIX_EPOCH;
+        for exponent in (0..64).rev() {
+            last = later(last, Duration::from_secs(1 << exponent));
+        }
+        let clock = Clock::manual(last);
+        clock.advance(CENTURY);
+        assert_eq!(clock.now(), last);
     }
 
     #[test]

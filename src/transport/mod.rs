@@ -21,7 +21,7 @@ mod server_clock;
 pub(crate) mod tls;
 
 pub use self::clock::Clock;
-pub(crate) use self::clock::ClockReading;
+pub(crate) use self::clock::{ClockReading, later};
 pub use self::options::HttpOptions;
 pub use self::retry::RetryPolicy;
 

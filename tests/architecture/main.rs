@@ -4,6 +4,7 @@
 
 mod cancel_safety;
 mod foreign_types;
+mod instants;
 mod lengths;
 mod named;
 mod packages;

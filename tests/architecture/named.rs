@@ -9,10 +9,10 @@ use super::files;
 use super::packages::metadata;
 
 /// Words that occur only on pages: names of other programs and formats, and placeholders.
-const OF_OTHERS: &str = "Authenticate Bidi_Control Desk ERR_CERT_AUTHORITY_INVALID ESC GraphQlClient Hello MILLISECONDS MainForm MessagePack \
-    OPEN_CREATE OPEN_URI ReFS Since T09 T13 WARN WWW apalis autovacuum_vacuum_scale_factor base_url default_pool_size e999 \
-    end_session_endpoint fffffff gcc id_token_hint libsqlite3 mkcert npm opentelemetry ourName pgcrypto post_logout_redirect_uri realloc \
-    rfc7523bis self_signed_tls_client_auth semver sqlite3 sss sys taskset theirName tls_client_auth traceparent tz verb xcode";
+const OF_OTHERS: &str = "Authenticate Bidi_Control Desk ERR_CERT_AUTHORITY_INVALID ESC GraphQlClient Hello LOCALAPPDATA LockFileEx \
+    MILLISECONDS MainForm MessagePack OPEN_CREATE OPEN_URI ReFS Since T09 T13 WARN WWW apalis autovacuum_vacuum_scale_factor base_url cdylib \
+    default_pool_size e999 end_session_endpoint fffffff gcc id_token_hint libsqlite3 mkcert npm opentelemetry ourName pgcrypto post_logout_redirect_uri realloc \
+    rfc7523bis self_signed_tls_client_auth semver sqlite3 sss sys taskset theirName tls_client_auth traceparent tz verb wasm_bindgen xcode";
 
 /// Extensions of files in the repository; other file names on pages are the reader's.
 const ENDINGS: [&str; 7] = [".rs", ".md", ".sh", ".graphql", ".mjs", ".toml", ".yml"];

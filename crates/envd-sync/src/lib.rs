@@ -83,8 +83,7 @@ pub mod store;
 #[cfg(test)]
 mod tests;
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
+use chrono::{DateTime, Utc};
 use envd_sdk::model::Timestamp;
 
 pub use crate::bank::Banks;
@@ -93,16 +92,17 @@ pub use crate::loop_control::{Loop, LoopHandle};
 pub use crate::outbox::Outbox;
 pub use crate::replica::Replica;
 
-/// Parses an instant that the caller passed as an argument or setting.
-pub(crate) fn given_instant(at: &Timestamp, name: &str) -> Result<SystemTime> {
-    at.to_time()
-        .ok_or_else(|| Error::usage(format!("{name}: {at:?} is not an instant")))
+/// Parses an instant that the caller passed as an argument or setting: in whole seconds since 1970, 0 before.
+pub(crate) fn given_instant(at: &Timestamp, name: &str) -> Result<u64> {
+    let time = DateTime::<Utc>::try_from(at);
+    let time = time.map_err(|_| Error::usage(format!("{name}: {at:?} is not an instant")))?;
+    Ok(time.timestamp().try_into().unwrap_or_default())
 }
 
 /// An instant for display: in UTC, without fractions of seconds.
 pub(crate) fn instant(at: &Timestamp) -> Timestamp {
-    let since = (at.to_time()).and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    let whole = since.map(|since| UNIX_EPOCH + Duration::from_secs(since.as_secs()));
+    let time = DateTime::<Utc>::try_from(at).ok();
+    let whole = time.and_then(|time| DateTime::from_timestamp(time.timestamp(), 0));
     whole.map_or_else(|| at.clone(), Timestamp::from)
 }
 

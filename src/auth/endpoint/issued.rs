@@ -10,7 +10,7 @@ use crate::auth::secret_json;
 use crate::auth::token_set::{LONGEST, TokenSet, from_ms, to_ms};
 use crate::model::reply_memory;
 use crate::secret::Secret;
-use crate::transport::Clock;
+use crate::transport::{Clock, later};
 
 /// Ten years. Longer sessions are capped, so that sums cannot overflow.
 const LONGEST_SESSION: Duration = Duration::from_secs(10 * 365 * 86_400);
@@ -109,7 +109,7 @@ impl Issued {
         let subject = self.subject();
         // A stated session end belongs to one refresh token: the next token may have another.
         let same = self.refresh_token.is_none();
-        let stated = self.session.map(|session| asked_at + session);
+        let stated = self.session.map(|session| later(asked_at, session));
         TokenSet {
             access_token: self.access_token,
             refresh_token: self.refresh_token.or_else(|| old?.refresh_token.clone()),

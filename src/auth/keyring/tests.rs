@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
-use std::{env, process};
 
 use keyring_core::{CredentialStore, mock};
 use test_support::TestFolder;
@@ -78,10 +77,11 @@ async fn a_foreign_entry_is_an_error_and_is_not_overwritten() {
 #[tokio::test]
 async fn without_a_session_bus_the_keyring_is_unsupported() {
     // Cannot be tested on a machine with a keyring.
-    if env::var_os("DBUS_SESSION_BUS_ADDRESS").is_some() {
+    if std::env::var_os("DBUS_SESSION_BUS_ADDRESS").is_some() {
         return;
     }
-    let locks = env::temp_dir().join(format!("envd-sdk-keyring-bus-{}", process::id()));
+    let process = std::process::id();
+    let locks = std::env::temp_dir().join(format!("envd-sdk-keyring-bus-{process}"));
     // A keyring may be available even if the variable is not set.
     if let Err(error) = KeyringStore::open("envd-sdk-test", locks).await {
         assert!(error.kind() == StoreErrorKind::Unsupported, "{error:?}");

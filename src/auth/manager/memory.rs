@@ -12,7 +12,7 @@ use super::report::{LastFailure, SessionState};
 use crate::auth::failure::reauth;
 use crate::auth::{AccessToken, TokenSet, Version};
 use crate::error::{Error, Result};
-use crate::transport::ClockReading;
+use crate::transport::{ClockReading, later};
 
 /// Times and switches. The [builder](super::TokenManagerBuilder) documents them.
 #[derive(Clone, Debug, Default)]
@@ -58,8 +58,8 @@ impl Snapshot {
             .unwrap_or_default()
             .min(life);
         let limit = |after: Duration| ClockReading {
-            wall: tokens.issued_at + after,
-            monotonic: now.monotonic + after.saturating_sub(age),
+            wall: later(tokens.issued_at, after),
+            monotonic: now.monotonic.saturating_add(after.saturating_sub(age)),
         };
         Ok(Self {
             token: AccessToken::new(tokens.access_token.expose())?.numbered(tokens.generation),
@@ -275,7 +275,7 @@ impl State {
         match self.paused(now.monotonic).cloned() {
             Some((_, reason)) if reason.is_reauth_required() => SessionState::NeedsLogin { reason },
             Some((until, _)) => SessionState::BackingOff {
-                until: now.wall + until.saturating_sub(now.monotonic),
+                until: later(now.wall, until.saturating_sub(now.monotonic)),
             },
             None if has_refresh_token || has_token => SessionState::LoggedIn,
             None => SessionState::NeedsLogin {

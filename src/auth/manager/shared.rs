@@ -25,7 +25,7 @@ use crate::auth::{
 use crate::error::{Error, ErrorCase, Result};
 use crate::locked::lock;
 use crate::secret::Secret;
-use crate::transport::{Clock, ClockReading};
+use crate::transport::{Clock, ClockReading, later};
 
 /// The longest pause that a response can cause.
 const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(3_600);
@@ -486,7 +486,7 @@ impl Session {
         tracing::debug!(failures, wait = ?wait, "refresh failed: {error}");
         self.shared.emit(Event::RefreshFailed {
             error: error.clone(),
-            retry_at: now.wall + wait,
+            retry_at: later(now.wall, wait),
         });
         Stop::Failed(error)
     }

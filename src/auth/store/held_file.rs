@@ -27,10 +27,14 @@ fn while_held_with<T>(
 
 /// Systems report a held file like missing permissions. Only a held file becomes accessible after a while.
 fn may_be_held(error: &io::Error) -> bool {
-    // ERROR_SHARING_VIOLATION and ERROR_LOCK_VIOLATION.
-    let is_shared = cfg!(windows) && matches!(error.raw_os_error(), Some(32 | 33));
     let kinds = [io::ErrorKind::PermissionDenied, io::ErrorKind::ResourceBusy];
-    is_shared || kinds.contains(&error.kind())
+    is_open_elsewhere(error) || kinds.contains(&error.kind())
+}
+
+/// True if Windows denies access because another program has the file open. It has no [`io::ErrorKind`].
+pub(super) fn is_open_elsewhere(error: &io::Error) -> bool {
+    // ERROR_SHARING_VIOLATION and ERROR_LOCK_VIOLATION.
+    cfg!(windows) && matches!(error.raw_os_error(), Some(32 | 33))
 }
 
 #[cfg(not(test))]

@@ -11,6 +11,7 @@ mod private_file;
 pub(crate) mod record;
 mod store_error;
 pub(super) mod token_store;
+mod windows_name;
 
 #[cfg(test)]
 mod tests;

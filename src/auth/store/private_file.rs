@@ -13,6 +13,7 @@ use rustix::fs::OFlags;
 use rustix::process::geteuid;
 
 use super::held_file::while_held;
+use super::windows_name::check_name;
 use super::{StoreError, StoreErrorKind};
 use crate::locked::lock;
 
@@ -32,7 +33,8 @@ static CREATING: Mutex<()> = Mutex::new(());
 /// The directory must belong to the same user or to root, and neither its group nor others may write to it. A group with the
 /// user's own number counts as the user. Access control lists and parent directories are not checked. On systems without modes
 /// and owners, such as Windows, only links and the file type are checked, so the permissions of the directory must protect the
-/// file.
+/// file: on Windows, use one below `%LOCALAPPDATA%`, which only the user, the system and administrators can open. Windows names
+/// that do not keep a file, such as `CON`, `nul.json` and `tokens.json:1`, are refused there.
 ///
 /// [`FileStore`](super::FileStore) uses this for its files. A database library opens files itself, so
 /// [`prepare`](Self::prepare) creates or checks the file first:
@@ -287,6 +289,7 @@ impl PrivateFile {
     /// Rejects a directory in which another user could replace the file or, unless it may be sticky, create other files.
     fn check_directory(&self) -> Result<(), StoreError> {
         let name = &self.name;
+        check_name(self.path.file_name(), name)?;
         let metadata = fs::metadata(self.directory()).map_err(|source| {
             StoreError::io(format!("the directory of {name} cannot be used"), source)
         })?;

@@ -4,6 +4,7 @@ use std::error::Error as StdError;
 use std::sync::Arc;
 use std::{fmt, io};
 
+use super::held_file::is_open_elsewhere;
 use crate::error::{Error, ErrorKind};
 
 /// Why a store failed: a [`TokenStore`](super::TokenStore), or your own store for other data.
@@ -187,6 +188,7 @@ impl StoreError {
         let kind = match source.kind() {
             Io::StorageFull | Io::QuotaExceeded => StoreErrorKind::Full,
             Io::PermissionDenied | Io::ReadOnlyFilesystem => StoreErrorKind::Denied,
+            _ if is_open_elsewhere(&source) => StoreErrorKind::Denied,
             Io::NotFound | Io::NotADirectory => StoreErrorKind::Missing,
             Io::Unsupported => StoreErrorKind::Unsupported,
             Io::InvalidData => StoreErrorKind::Unreadable,

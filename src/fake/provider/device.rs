@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::token_endpoint::TokenError;
 use super::{AUDIENCE, FakeProvider, Parameters, TokenFamily, error_reply};
 use crate::fake::reply::FakeReply;
+use crate::transport::later;
 
 /// No vowels, so that codes do not spell words (section 6.1).
 const LETTERS: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
@@ -59,7 +60,7 @@ impl FakeProvider {
         let grant = DeviceGrant {
             login,
             user_code,
-            expires: now + LIFETIME,
+            expires: later(now, LIFETIME),
             interval: INTERVAL,
             last_poll: None,
             is_approved: None,
@@ -128,7 +129,7 @@ impl FakeProvider {
             return Err(TokenError("expired_token", "The device code has expired"));
         }
         let last = grant.last_poll.replace(now);
-        if last.is_some_and(|last| now < last + grant.interval) {
+        if last.is_some_and(|last| now < later(last, grant.interval)) {
             grant.interval += SLOWER;
             return Err(TokenError("slow_down", "You are polling too quickly"));
         }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::fake::reply::FakeReply;
 use crate::fake::world::User;
-use crate::transport::is_loopback;
+use crate::transport::{is_loopback, later};
 
 impl FakeProvider {
     /// `/authorize`: redirects the browser.
@@ -97,7 +97,7 @@ impl FakeProvider {
             login,
             redirect_uri: redirect_uri.to_owned(),
             challenge: request.get("code_challenge").map(str::to_owned),
-            expires: now + self.lifetimes.code,
+            expires: later(now, self.lifetimes.code),
             is_used: false,
         };
         self.codes.insert(text.clone(), code);

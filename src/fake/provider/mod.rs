@@ -21,6 +21,7 @@ pub(super) use self::token_endpoint::ClientCheck;
 use super::instant::epoch_seconds;
 use super::reply::FakeReply;
 use super::world::{User, World};
+use crate::transport::later;
 
 pub(super) const CLIENT_ID: &str = "fake-client";
 pub(super) const AUDIENCE: &str = "https://fake.envd.example/";
@@ -223,7 +224,7 @@ impl FakeProvider {
             let token = self.random_text("refresh");
             let refresh = RefreshToken {
                 login,
-                expires: now + self.lifetimes.refresh_token,
+                expires: later(now, self.lifetimes.refresh_token),
                 generation,
                 first_use: None,
             };
@@ -234,7 +235,7 @@ impl FakeProvider {
     }
 
     fn issue_access_token(&mut self, login: TokenFamily, now: SystemTime) -> String {
-        let expires = now + self.lifetimes.access_token;
+        let expires = later(now, self.lifetimes.access_token);
         let mut token = self.random_text("opaque");
         // Without an audience, the token is opaque.
         if login.audience.is_some() {
@@ -260,7 +261,7 @@ impl FakeProvider {
             "aud": CLIENT_ID,
             "sub": text("auth0Id"),
             "iat": epoch_seconds(now),
-            "exp": epoch_seconds(now + ID_TOKEN_LIFETIME),
+            "exp": epoch_seconds(later(now, ID_TOKEN_LIFETIME)),
             "email": user["email"],
             "name": format!("{} {}", text("firstName"), text("lastName")),
         });

@@ -13,6 +13,7 @@ use super::{CLIENT_ID, FakeProvider, Parameters, error_reply};
 use crate::fake::instant::epoch_seconds;
 use crate::fake::reply::FakeReply;
 use crate::secret::Secret;
+use crate::transport::later;
 
 /// Error and description.
 pub(super) struct TokenError(pub(super) &'static str, pub(super) &'static str);
@@ -100,7 +101,7 @@ impl FakeProvider {
             }
             // Auth0's overlap: only for the previous token, and only for a limited time.
             Some(first)
-                if generation == *newest && now < first + self.lifetimes.refresh_overlap => {}
+                if generation == *newest && now < later(first, self.lifetimes.refresh_overlap) => {}
             // Two clients have the token, so revoke the entire family.
             Some(_) => {
                 self.revoked_families.insert(login.family);

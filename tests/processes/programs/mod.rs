@@ -5,9 +5,7 @@ mod calls;
 mod lists;
 #[cfg(unix)]
 mod outbox;
-#[cfg(unix)]
 mod outbox_killed;
-#[cfg(unix)]
 mod serve_fake;
 mod stories;
 mod sync_account;

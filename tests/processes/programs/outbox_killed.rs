@@ -5,7 +5,9 @@ use std::sync::{Mutex, OnceLock};
 use std::{fs, thread};
 
 use envd_sdk::fake::Fake;
-use processes::{Ended, Folder, Mode, Process, Program, Proxy, Signal, json_lines, signal, until};
+use processes::{Ended, Folder, Process, Program, Proxy};
+#[cfg(unix)]
+use processes::{Mode, Signal, json_lines, signal, until};
 use serde_json::{Value, json};
 
 const ACCOUNT: &str = "envd-100201";
@@ -14,6 +16,7 @@ const DELETED: &str = "00000000-0000-4000-8000-000000000106";
 
 /// Leases, in seconds. With a long lease, a run does not write between its requests, so it holds no lock on the file while it is suspended.
 const BRIEF: &str = "0.1";
+#[cfg(unix)]
 const LONG: &str = "2";
 
 /// The operations that change data.
@@ -272,6 +275,7 @@ async fn killed_while_it_writes_down_an_entry_is_there_or_not() {
     }
 }
 
+#[cfg(unix)]
 #[tokio::test]
 async fn a_sender_that_was_frozen_at_any_request_sends_nothing_twice() {
     let (operations, _) = undisturbed().await;
@@ -296,6 +300,7 @@ async fn a_sender_that_was_frozen_at_any_request_sends_nothing_twice() {
 }
 
 /// The one case that a client cannot prevent: the service carries out a request after the client has abandoned it. The outbox reports it.
+#[cfg(unix)]
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_request_that_arrives_when_it_was_given_up_makes_a_draft_that_is_reported() {
     let farm = Farm::new().await;

@@ -3,7 +3,7 @@
 use std::fs;
 
 use processes::http::{assert_has, get, header, location, send};
-use processes::{Ended, Folder, Program, Running, Signal};
+use processes::{Ended, Folder, Program, Running};
 use url::{Url, form_urlencoded};
 
 fn serve(options: &[&str]) -> Running {
@@ -20,6 +20,7 @@ fn ask(fake: &Running, query: &str) -> String {
 
 #[test]
 fn each_address_of_its_first_line_answers_until_sigterm_ends_it() {
+    #[cfg_attr(not(unix), allow(unused_mut))]
     let mut fake = serve(&[]);
     let reply = ask(&fake, r#"{"query": "{ userDetails { email } }"}"#);
     assert_has(&reply, r#""userDetails""#);
@@ -49,8 +50,11 @@ fn each_address_of_its_first_line_answers_until_sigterm_ends_it() {
         .extend_pairs([client, ("returnTo", return_to)]);
     assert_eq!(location(&get(&logout)).as_str(), return_to);
 
-    processes::signal(fake.process.id(), Signal::TERM);
-    assert_eq!(fake.wait(), (Some(0), String::new()));
+    #[cfg(unix)]
+    {
+        processes::signal(fake.process.id(), processes::Signal::TERM);
+        assert_eq!(fake.wait(), (Some(0), String::new()));
+    }
 }
 
 #[test]

@@ -2,7 +2,10 @@
 
 #[cfg(test)]
 mod tests {
-    use envd_sdk::model::{ConsignmentInput, FormType, Jurisdiction, Pic};
+    use envd_sdk::model::{
+        ConsignmentInput, Day, FormType, Jurisdiction, PartyInput, Pic, Question,
+    };
+    use envd_sdk::validate::{Context, Questionnaire};
 
     #[test]
     fn a_pic_is_read_without_a_client() {
@@ -23,5 +26,30 @@ mod tests {
         let input: ConsignmentInput = serde_json::from_value(wire.clone()).unwrap();
         assert_eq!(input.forms, [FormType::Lpac1]);
         assert_eq!(serde_json::to_value(&input).unwrap(), wire);
+    }
+
+    #[test]
+    fn findings_and_a_form_need_neither_clock_nor_client() {
+        let questions = serde_json::json!([
+            {"id": "17", "forms": ["LPAC1"], "type": "SINGLE_CHOICE", "text": "Born here?",
+             "validators": [{"type": "required"}],
+             "acceptableAnswers": [{"value": "Yes"}, {"value": "No"}]},
+        ]);
+        let questions: Vec<Question> = serde_json::from_value(questions).unwrap();
+        let questionnaire = Questionnaire::prepare(&questions);
+        let context = Context::on(Day::parse("2026-11-20").unwrap());
+        let origin = PartyInput::new("QAZZ777");
+        let destination = PartyInput::new("QDZZ3333");
+        let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
+        let report = questionnaire.validate(&input, &context);
+        let errors: Vec<String> = report.errors().map(ToString::to_string).collect();
+        assert_eq!(errors, ["QAZZ777 is not a valid value for PIC"]);
+        assert_eq!(report.warnings().count(), 1);
+
+        let mut form = questionnaire.form(&input, &context);
+        form.answer("17", "Yes").unwrap();
+        let json = serde_json::to_value(form.items()).unwrap();
+        assert!(json.to_string().contains("Born here?"));
+        assert_eq!(form.to_input().answers().len(), 1);
     }
 }

@@ -67,6 +67,19 @@ fn pages_and_traits_are_written() {
     }
 }
 
+/// As editors on Windows write files.
+#[test]
+fn line_ends_do_not_change_the_code() {
+    let documents = include_str!("../../../../tests/generated/documents.graphql");
+    let generate = |ending: &str| {
+        let schema = named("schema.graphql", &SCHEMA.replace('\n', ending));
+        let documents = [named("documents.graphql", &documents.replace('\n', ending))];
+        let money = Generator::default().scalar("Money", "String");
+        money.generate_from(Some(&schema), &documents).unwrap()
+    };
+    assert_eq!(generate("\r\n"), generate("\n"));
+}
+
 /// A part of the schema, the service's version of it, and a part of the resulting code or errors. No document names an object type.
 const DIFFERENCES: &str = "
     Party                              | PartyRecord   | origin: Option<::envd_sdk::model::Party>

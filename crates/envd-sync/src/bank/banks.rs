@@ -340,7 +340,8 @@ impl Index {
             return;
         };
         // False after the clock was set back.
-        let is_recent = |at: SystemTime| (at..at + CONFIRMED_FOR).contains(&now);
+        let is_recent =
+            |at: SystemTime| now.duration_since(at).is_ok_and(|age| age < CONFIRMED_FOR);
         if !is_latest || !list.confirmed_at.to_time().is_some_and(is_recent) {
             list.confirmed_at = at;
         }

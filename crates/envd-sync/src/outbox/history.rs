@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::declaration::{Declaration, DeclarationId};
 use super::outbox::Outbox;
-use super::store::{BLOCK, Holder, past_name, record_name, seconds};
+use super::store::{BLOCK, Holder, past_name, record_name};
 use crate::error::Result;
 use crate::given_instant;
 use envd_sdk::model::Timestamp;
@@ -117,7 +117,6 @@ impl Outbox {
     /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn prune(&self, before: impl Into<Timestamp>) -> Result<u64> {
         let before = given_instant(&before.into(), "prune")?;
-        let before = seconds(before);
         let store = self.store();
         store.load().await?;
         let head = store.head();

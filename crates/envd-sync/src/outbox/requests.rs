@@ -13,7 +13,7 @@ use super::observe::Reader;
 use super::outbox::Outbox;
 use super::reading::{record_of, updated_key};
 use super::row::{CallerKey, Limit, Row, Text};
-use super::store::{Holder, Transaction, key_name, seconds};
+use super::store::{Holder, Transaction, key_name};
 use crate::error::{Error, Result};
 use crate::given_instant;
 use crate::replica::{Depth, LocalRecord};
@@ -199,7 +199,7 @@ impl Outbox {
             _ => None,
         };
         let limit = self.not_after.as_ref().map(|given| {
-            let at = seconds(given_instant(given, "not_after")?);
+            let at = given_instant(given, "not_after")?;
             let given = given.as_str().to_owned();
             Ok::<_, Error>(Limit { at, given })
         });

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
+use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
-use super::local_record::instant_key;
+use super::local_record::{instant_key, utc};
 use super::sync_report::SyncMode;
 use crate::account_store::{AccountStore, VersionedDocument, check_format};
 use crate::error::Result;
@@ -408,8 +409,9 @@ impl SyncState {
 
     /// The watermark minus the overlap.
     fn start_date(&self, overlap: Duration) -> Option<Timestamp> {
-        let watermark = self.watermark.as_ref()?.at().to_time()?;
-        Some(watermark.checked_sub(overlap)?.into())
+        let watermark = utc(&self.watermark.as_ref()?.at())?;
+        let overlap = TimeDelta::from_std(overlap).ok()?;
+        Some(watermark.checked_sub_signed(overlap)?.into())
     }
 
     /// Whether a listed record proves the profile wrong. `before`: the date of the record in the copy.

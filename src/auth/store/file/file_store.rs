@@ -30,7 +30,8 @@ const WRITE_WAIT: Duration = Duration::from_secs(10);
 /// because they could replace the file. Directories with the sticky bit, such as `/tmp`, are accepted, and so are directories
 /// writable to a group with the user's own number, as created under the umask 002. Give the store its own directory with the
 /// mode 700 (in a container, the volume must belong to the user inside). Access control lists and parent directories are not
-/// checked.
+/// checked. On Windows, which has no modes, use a directory below `%LOCALAPPDATA%`; names such as `nul.json`, which Windows takes
+/// for a device, are refused.
 ///
 /// If the file is damaged, a login is not saved and fails with an error that says so. A logout renames the file with the suffix
 /// `.damaged`, so that the next login can be saved. The records in it are kept, but programs no longer read them.

@@ -15,6 +15,7 @@ use zeroize::Zeroizing;
 use crate::auth::store::held_file::while_held;
 use crate::auth::store::private_file::{private, sync_directory};
 use crate::auth::store::read_stored;
+use crate::auth::store::windows_name::check_name;
 use crate::auth::{PrivateFile, Record, StoreError, StoreErrorKind, Version, Versioned};
 use crate::secret::Secret;
 
@@ -35,6 +36,7 @@ pub(super) struct TokenFile {
 
 impl TokenFile {
     pub(super) fn find(path: &Path, faults: WriteFaults) -> Result<Self, StoreError> {
+        check_name(path.file_name(), NAME)?;
         let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(StoreError::new(
                 StoreErrorKind::Other,

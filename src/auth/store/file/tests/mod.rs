@@ -4,6 +4,7 @@ mod damage;
 mod disk_faults;
 mod folder;
 mod locks;
+mod names;
 #[cfg(unix)]
 mod permissions;
 

@@ -545,7 +545,7 @@ impl Invariants {
         for event in events {
             match *event {
                 HistoryEventKind::OutcomeUnknown => {
-                    doings.doubt = Some((first.unwrap_or(now), begun))
+                    doings.doubt = Some((first.unwrap_or(now), begun));
                 }
                 HistoryEventKind::Applied
                 | HistoryEventKind::Refused
@@ -555,7 +555,7 @@ impl Invariants {
             match *event {
                 HistoryEventKind::Reported => {}
                 HistoryEventKind::ReadFailed => {
-                    doings.unclear_since = doings.unclear_since.or(Some(now))
+                    doings.unclear_since = doings.unclear_since.or(Some(now));
                 }
                 _ => doings.unclear_since = None,
             }
