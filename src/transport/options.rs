@@ -245,6 +245,7 @@ mod tests {
         assert!(shown.contains("client_certificate: true"), "{shown}");
     }
 
+    /// Row 49.
     #[test]
     fn plain_http_is_for_loopback_only() {
         for good in "https://api.example.com/v2/graphql http://127.0.0.1:8080/x http://[::1]/x http://localhost:1/x \

@@ -190,6 +190,12 @@ fn planted_mistakes_are_reported() {
     }
 }
 
+fn is_rust(path: &str) -> bool {
+    Path::new(path)
+        .extension()
+        .is_some_and(|ending| ending == "rs")
+}
+
 /// All files below a folder of the repository, with their relative paths. Binary files, such as pictures, have an empty text.
 fn files(folder: &str) -> Vec<(String, String)> {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);

@@ -1,6 +1,6 @@
 //! Constructions that save a line and cost a reader more.
 
-use super::files;
+use super::{files, is_rust};
 
 /// A tuple on both sides of a `let`, in 10,000 lines: two bindings are plainer, except for a swap.
 const MOST_TUPLES: usize = 5;
@@ -21,7 +21,7 @@ fn values_are_bound_one_by_one_and_chosen_by_if() {
     let mut tuples = Vec::new();
     let mut chosen = Vec::new();
     for (path, text) in files(".") {
-        if !path.ends_with(".rs") || path.ends_with("plain_rust.rs") {
+        if !is_rust(&path) || path.ends_with("plain_rust.rs") {
             continue;
         }
         for (number, line) in text.lines().enumerate() {

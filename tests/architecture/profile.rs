@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{files, is_test, rust_files};
+use super::{files, is_rust, is_test, rust_files};
 
 /// The public fields of a struct, with their types.
 fn fields<'s>(source: &'s str, name: &str) -> Option<Vec<(&'s str, &'s str)>> {
@@ -102,7 +102,7 @@ fn rows(page: &str) -> BTreeSet<String> {
 fn each_entry_of_the_profile_has_places_and_each_place_an_entry() {
     let mut found = BTreeSet::new();
     let crates = files("crates").into_iter();
-    let crates = crates.filter(|(path, _)| path.contains("/src/") && path.ends_with(".rs"));
+    let crates = crates.filter(|(path, _)| path.contains("/src/") && is_rust(path));
     for (path, text) in rust_files("src").into_iter().chain(crates) {
         if !is_test(&path) {
             found.extend(places(&text).map(str::to_owned));
@@ -170,6 +170,6 @@ mod tests {
     );
     let page = "# A\n\n## When the live service has been seen\n\n| entry | what |\n| --- | --- |\n| `fields`, \
         `updates` | `x` |\n| `lists.oder` | y |\n\n## B\n\n| `lists.order` | z |\n";
-    let named = ["fields", "lists.oder", "updates"];
-    assert!(rows(page).iter().eq(named));
+    let listed = ["fields", "lists.oder", "updates"];
+    assert!(rows(page).iter().eq(listed));
 }

@@ -1,6 +1,6 @@
 //! The words of our own: few, explained in CONTRIBUTING, and no others.
 
-use super::files;
+use super::{files, is_rust};
 
 /// The most words of ours that a newcomer has to learn.
 const MOST_WORDS: usize = 12;
@@ -59,7 +59,7 @@ fn no_name_uses_a_retired_word() {
     assert_eq!(retired("    println!(\"told\");"), [""; 0]);
     let mut found = Vec::new();
     for (path, text) in files(".") {
-        if !path.ends_with(".rs") || path.ends_with("vocabulary.rs") {
+        if !is_rust(&path) || path.ends_with("vocabulary.rs") {
             continue;
         }
         for (number, line) in text.lines().enumerate() {

@@ -161,7 +161,7 @@ impl Play {
         let names = |ids: &[ConsignmentId]| {
             let mut names: Vec<String> = ids.iter().map(|id| self.name(id.as_str())).collect();
             names.sort();
-            let none = if !names.is_empty() { "" } else { "none" };
+            let none = if names.is_empty() { "none" } else { "" };
             format!("{what} {none}{}", names.join(" "))
         };
         let reason = shown.reason.map(|reason| format!("{reason:?}"));
