@@ -67,7 +67,7 @@ windows_cargo() {
 # Builds the tests, and the examples that they run, with one set of packages and features, so that cargo builds the libraries once.
 windows_build() {
     local set=(--quiet --locked -p envd-sdk -p envd-sync -p envd-postgres -p envd-codegen -p processes
-        --features "$more,loopback-https,sqlite,invariants")
+        --features "$more,loopback-https,sqlite,conformance")
     windows_cargo test "${set[@]}" --no-run --message-format=json-render-diagnostics --lib --test suite --test processes >"$work/built.json"
     windows_cargo build "${set[@]}" --examples
     [[ -n $is_windows ]] || wine_setup
