@@ -13,7 +13,7 @@ lean crates/envd-sync/Cargo.toml
 lean crates/envd-postgres/Cargo.toml
 lean crates/envd-codegen/Cargo.toml
 lean Cargo.toml
-sed -i -e 's|^members = .*|members = [".", "crates/envd-sync", "crates/envd-postgres", "crates/envd-codegen"]|' -e '/^equipment = /d' "$copy/Cargo.toml"
+sed -i -e 's|^members = .*|members = [".", "crates/envd-sync", "crates/envd-postgres", "crates/envd-codegen"]|' -e '/^test-support = /d' "$copy/Cargo.toml"
 RUSTC_BOOTSTRAP=1 cargo update --quiet -Z direct-minimal-versions --manifest-path "$copy/Cargo.toml"
 advisories --manifest-path "$copy/Cargo.toml"
 cargo check --quiet --locked --lib --all-features --workspace --manifest-path "$copy/Cargo.toml"
