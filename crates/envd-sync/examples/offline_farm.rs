@@ -168,7 +168,7 @@ async fn show_history(outbox: &Outbox) -> Result<(), Failure> {
     for declaration in outbox.history(None).await?.declarations.iter().rev() {
         for event in &declaration.history {
             let at = event.at.to_time().map_or_else(String::new, cli::time);
-            let what = &event.event;
+            let what = event.event.to_string().replace('_', " ");
             let why = printable(&event.why);
             let why = if why.is_empty() {
                 why
