@@ -324,7 +324,9 @@ impl Invariants {
         }
         match commit.act {
             Some(RowEvent::Requested { intent, base, .. }) => {
-                self.requested(service, key, &before, intent, base.as_ref(), row);
+                // A creation that the same commit found again may be at rest before the edit.
+                let is_found = events.contains(&HistoryEventKind::Applied);
+                self.requested(service, key, &before, is_found, intent, base.as_ref(), row);
             }
             Some(RowEvent::Decided(decision)) => self.decided(service, commit, &before, decision),
             _ => {}
@@ -613,6 +615,7 @@ impl Invariants {
         service: &Service,
         key: (usize, u64),
         before: &Row,
+        is_found: bool,
         intent: &Intent,
         base: Option<&ServiceRecord>,
         row: &Row,
@@ -646,7 +649,9 @@ impl Invariants {
             Intent::Save(text) | Intent::Submit(Some(text)) => Some(text),
             _ => None,
         };
-        let is_at_rest = before.state == RowState::Confirmed;
+        let is_replaced =
+            text.is_some_and(|text| row.desired.text().map(Text::value) == Some(text.value()));
+        let is_at_rest = before.state == RowState::Confirmed || is_found && is_replaced;
         match (text, base.filter(|_| !is_at_rest)) {
             (Some(text), Some(base)) => check_merge(before, row, text, base),
             (Some(text), None) => forbid(
