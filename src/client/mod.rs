@@ -1,7 +1,7 @@
 //! The client of the declaration interface.
 //!
 //! A [`Client`] has the endpoint, the documents and the sender. A [`ClientBuilder`] has its settings. An [`AccountClient`] is a client
-//! with the id of an account. A [`Connection`] is a page of a list with cursors.
+//! with the id of an account. A [connection](crate::client::connection) is a page of a list with cursors.
 //!
 //! Every operation takes one path: its document and variables are encoded, the [`Call`] is sent, [`GraphqlOperation`] reads the
 //! reply, and the record is taken out of the data.

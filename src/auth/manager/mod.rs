@@ -50,7 +50,7 @@
 //! | a wall clock that jumps | tokens expire by either clock | waits use the monotonic clock | same | `time` |
 //! | the end of the runtime | nothing is lost | like a crash | the lock is kept until the manager is dropped; the next runtime stores the tokens | `ending`, `kept_lock` |
 //!
-//! Modules import in one direction: [`timing`], [`report`], [`memory`], [`decide`], [`shared`], [`refresh`], [`login`],
+//! Modules import in one direction: [`report`], [`memory`], [`decide`], [`shared`], [`refresh`], [`login`],
 //! [`token_manager`], [`builder`].
 
 mod builder;
