@@ -200,6 +200,7 @@ impl Row {
             }
             RowEvent::SendStarted(sent) => {
                 self.listed = moment.begun;
+                self.agreed.gone = false;
                 (self.sent, self.state) = (Some(sent.clone()), RowState::Sending);
                 self.shown.attempts += 1;
                 self.shown.findings.clear();
@@ -232,6 +233,15 @@ impl Row {
                 self.end(moment);
                 self.state = RowState::Confirmed;
             }
+            RowEvent::Absent { is_over: false } if self.agreed.gone => {
+                self.agreed.gone = false;
+                self.record = None;
+                self.base = None;
+                self.is_named = false;
+                self.known = moment.listed.clone();
+                self.listed = moment.begun;
+                self.state = RowState::default();
+            }
             RowEvent::Absent { is_over: false } => {
                 let doubt = &mut self.doubt;
                 doubt.unanswered.add_try();
@@ -245,6 +255,7 @@ impl Row {
             RowEvent::ReadFailed(reason) => self.read_failed(reason, moment),
             RowEvent::Asked(question) => {
                 self.adopt = None;
+                self.agreed.gone = false;
                 if self.state == RowState::Sending {
                     self.doubted(moment);
                 }
@@ -516,8 +527,7 @@ impl Row {
                     return Err(Unfit::Decision);
                 }
                 self.explained();
-                (self.record, self.base, self.is_named) = (None, None, false);
-                self.known = moment.listed.clone();
+                self.agreed.gone = true;
             }
             (Decision::Adopt(id), question) => {
                 let is_offered = question.is_some_and(|asked| !asked.candidates().is_empty());
@@ -743,6 +753,7 @@ mod tests {
             (" +door", row.agreed.not_draft.is_some()),
             (" +late", !row.agreed.late.is_empty()),
             (" +not", !row.agreed.not.is_empty()),
+            (" +gone", row.agreed.gone),
             (" +adopt", row.adopt.is_some()),
             (" +pat", row.writers.contains("pat")),
             (" +sam", row.writers.contains("sam")),

@@ -145,6 +145,7 @@ fn decide_of_writer(row: &Row, read: Option<&Observation>, when: &Circumstances<
                 change(row, &seen.record, when)
             }
             _ if row.desired == Desired::Delete => OVER,
+            _ if row.agreed.gone => SEARCH_AGAIN,
             _ => ask(Question::Gone),
         },
         (Some(id), _) => Action::Read(id.clone()),

@@ -509,6 +509,9 @@ pub(crate) struct Agreed {
     pub(crate) not_draft: Option<Value>,
     /// Records that are not this declaration.
     pub(crate) not: BTreeSet<String>,
+    /// The record, which was gone, is created again unless the next read finds it.
+    #[serde(default)]
+    pub(crate) gone: bool,
 }
 
 /// An event in the history of a row, for display.

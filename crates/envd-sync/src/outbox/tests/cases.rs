@@ -160,6 +160,7 @@ pub(crate) fn row(words: &str) -> Row {
             .collect(),
         not_draft: has("agreed-door").then(|| submitted.clone()),
         not: has("not").then(|| "c2".to_owned()).into_iter().collect(),
+        gone: has("agreed-gone"),
     };
     row.not_after = has("expired").then(|| Limit {
         at: NOW - 1,
