@@ -326,7 +326,8 @@ impl Invariants {
             Some(RowEvent::Requested { intent, base, .. }) => {
                 // A creation that the same commit found again may be at rest before the edit.
                 let is_found = events.contains(&HistoryEventKind::Applied);
-                self.requested(service, key, &before, is_found, intent, base.as_ref(), row);
+                let asked = (intent, base.as_ref());
+                self.requested(service, key, &before, is_found, asked, row);
             }
             Some(RowEvent::Decided(decision)) => self.decided(service, commit, &before, decision),
             _ => {}
@@ -616,8 +617,7 @@ impl Invariants {
         key: (usize, u64),
         before: &Row,
         is_found: bool,
-        intent: &Intent,
-        base: Option<&ServiceRecord>,
+        (intent, base): (&Intent, Option<&ServiceRecord>),
         row: &Row,
     ) {
         let is_touched = before.sent != row.sent || row.state != RowState::Sending;
