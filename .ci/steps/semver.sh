@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Finds changes since the commit in .ci/semver_baseline that would break users of the four crates. After a release that may break them,
+# write its commit there. Needs the history of the repository.
+source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
+
+command -v cargo-semver-checks >/dev/null || quietly cargo install --quiet --locked cargo-semver-checks --version 0.51.0
+baseline=$(<.ci/semver_baseline)
+check() {
+    cargo semver-checks --only-explicit-features --baseline-rev "$baseline" "$@"
+}
+check -p envd-sdk --features "default,fake,loopback-https,$more"
+check -p envd-sync --features "default,conformance,sqlite"
+check -p envd-postgres --features deadpool_postgres014
+check -p envd-codegen
