@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compares the public items with the lists in tests/public_api, so that a review shows each change of them. After a change that is
+# Compares the public items with the lists in .ci/public_api, so that a review shows each change of them. After a change that is
 # meant, UPDATE_PUBLIC_API=1 .ci/steps/public_api.sh writes the lists. Needs a nightly toolchain, for the JSON of rustdoc.
 update=${UPDATE_PUBLIC_API:-}
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
@@ -15,6 +15,6 @@ for crate in envd-sdk envd-sync envd-postgres envd-codegen; do
     esac
     cargo +nightly public-api -sss --color never -p "$crate" "${features[@]}" 2>/dev/null >"$work/$crate.txt" \
         || fail "cargo public-api -p $crate"
-    if [[ -n $update ]]; then cp "$work/$crate.txt" tests/public_api/; fi
-    diff -u "tests/public_api/$crate.txt" "$work/$crate.txt" || fail "the public items of $crate have changed"
+    if [[ -n $update ]]; then cp "$work/$crate.txt" .ci/public_api/; fi
+    diff -u ".ci/public_api/$crate.txt" "$work/$crate.txt" || fail "the public items of $crate have changed"
 done
