@@ -238,7 +238,6 @@ impl Row {
                 self.record = None;
                 self.base = None;
                 self.is_named = false;
-                self.known = moment.listed.clone();
                 self.listed = moment.begun;
                 self.state = RowState::default();
             }
@@ -528,6 +527,7 @@ impl Row {
                 }
                 self.explained();
                 self.agreed.gone = true;
+                self.known = moment.listed.clone();
             }
             (Decision::Adopt(id), question) => {
                 let is_offered = question.is_some_and(|asked| !asked.candidates().is_empty());
