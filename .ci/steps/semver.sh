@@ -9,6 +9,6 @@ check() {
     cargo semver-checks --only-explicit-features --baseline-rev "$baseline" "$@"
 }
 check -p envd-sdk --features "default,fake,loopback-https,$more"
-check -p envd-sync --features "default,conformance,sqlite"
+check -p envd-sync --features "conformance,sqlite"
 check -p envd-postgres --features deadpool_postgres014
 check -p envd-codegen
