@@ -18,7 +18,11 @@ fn deep(folder: &Folder) -> PathBuf {
     let mut deep = folder.path().to_owned();
     for letter in ["a", "b", "c", "d"] {
         deep.push(letter.repeat(100));
-        fs::create_dir(&deep).unwrap();
+        let mut builder = fs::DirBuilder::new();
+        // Whatever the umask is: the store refuses a folder that the group can write to.
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(&deep).unwrap();
     }
     deep
 }
