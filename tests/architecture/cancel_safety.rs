@@ -1,20 +1,12 @@
 //! Checks that each public async function says what happens if its future is dropped before it completes.
 
-use super::{is_test, rust_files};
-
-const FOLDERS: [&str; 4] = [
-    "src",
-    "crates/envd-codegen/src",
-    "crates/envd-postgres/src",
-    "crates/envd-sync/src",
-];
+use super::{product_files, product_text};
 
 /// The public async functions of a file, each with whether its doc comment has the section.
 fn async_functions(text: &str) -> Vec<(&str, bool)> {
-    let product = text.split("mod tests {").next().unwrap();
     let mut found = Vec::new();
     let mut has_section = false;
-    for line in product.lines().map(str::trim) {
+    for line in product_text(text).lines().map(str::trim) {
         if let Some(function) = line.strip_prefix("pub async fn ") {
             let name = function.split(['(', '<']).next().unwrap();
             found.push((name, has_section));
@@ -61,17 +53,15 @@ mod tests {
 
     let mut count = 0;
     let mut missing = Vec::new();
-    for folder in FOLDERS {
-        for (path, text) in rust_files(folder) {
-            // The fake is for tests, where few futures are dropped.
-            if is_test(&path) || folder == "src" && path.starts_with("fake/") {
-                continue;
-            }
-            for (name, has_section) in async_functions(&text) {
-                count += 1;
-                if !has_section {
-                    missing.push(format!("{folder}/{path}: {name}"));
-                }
+    for (path, text) in product_files() {
+        // The fake is for tests, where few futures are dropped.
+        if path.starts_with("src/fake/") {
+            continue;
+        }
+        for (name, has_section) in async_functions(&text) {
+            count += 1;
+            if !has_section {
+                missing.push(format!("{path}: {name}"));
             }
         }
     }

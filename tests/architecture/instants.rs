@@ -3,14 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{is_test, product, rust_files, words};
-
-const CRATES: [&str; 4] = [
-    "src",
-    "crates/envd-sync/src",
-    "crates/envd-postgres/src",
-    "crates/envd-codegen/src",
-];
+use super::{product, product_files, words};
 
 const TIME: &str = "SystemTime";
 
@@ -110,13 +103,9 @@ fn begin_of_call(words: &[String]) -> usize {
 #[test]
 fn no_sum_of_a_system_time_can_panic() {
     let mut files = Vec::new();
-    for folder in CRATES {
-        for (path, text) in rust_files(folder) {
-            if !is_test(&path) {
-                let words = words(&text);
-                files.push((format!("{folder}/{path}"), product(&words).to_vec()));
-            }
-        }
+    for (path, text) in product_files() {
+        let words = words(&text);
+        files.push((path, product(&words).to_vec()));
     }
     let mut everywhere = Times::default();
     for (_, words) in &files {

@@ -160,9 +160,7 @@ fn no_crate_has_a_hidden_door() {
         text.lines().filter(door).count()
     };
     assert_eq!(hidden("#[doc(hidden)]\npub mod internal {"), 2);
-    let crates =
-        ["envd-sync", "envd-postgres", "envd-codegen"].map(|name| format!("crates/{name}/src"));
-    for folder in crates.iter().map(String::as_str).chain(["src"]) {
+    for folder in super::LIBRARIES {
         for (path, text) in super::rust_files(folder) {
             assert_eq!(hidden(&text), 0, "{folder}/{path}");
         }

@@ -1,6 +1,6 @@
 //! Constructions that save a line and cost a reader more.
 
-use super::{files, is_rust};
+use super::rust_files;
 
 /// A tuple on both sides of a `let`, in 10,000 lines: two bindings are plainer, except for a swap.
 const MOST_TUPLES: usize = 5;
@@ -20,8 +20,8 @@ fn values_are_bound_one_by_one_and_chosen_by_if() {
     let mut lines = 0;
     let mut tuples = Vec::new();
     let mut chosen = Vec::new();
-    for (path, text) in files(".") {
-        if !is_rust(&path) || path.ends_with("plain_rust.rs") {
+    for (path, text) in rust_files(".") {
+        if path.ends_with("plain_rust.rs") {
             continue;
         }
         for (number, line) in text.lines().enumerate() {

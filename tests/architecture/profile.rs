@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{files, is_rust, is_test, rust_files};
+use super::{product_files, product_text};
 
 /// The public fields of a struct, with their types.
 fn fields<'s>(source: &'s str, name: &str) -> Option<Vec<(&'s str, &'s str)>> {
@@ -64,8 +64,7 @@ fn entries_of_source() -> BTreeSet<String> {
 
 /// The entries that the comments of a file name, without those in its test module.
 fn places(text: &str) -> impl Iterator<Item = &str> {
-    let code = text.split("#[cfg(test)]\nmod tests {").next();
-    let lines = code.unwrap_or_default().lines();
+    let lines = product_text(text).lines();
     let named = lines.filter_map(|line| line.trim_start().strip_prefix("// profile:"));
     named.map(str::trim)
 }
@@ -101,12 +100,8 @@ fn rows(page: &str) -> BTreeSet<String> {
 #[test]
 fn each_entry_of_the_profile_has_places_and_each_place_an_entry() {
     let mut found = BTreeSet::new();
-    let crates = files("crates").into_iter();
-    let crates = crates.filter(|(path, _)| path.contains("/src/") && is_rust(path));
-    for (path, text) in rust_files("src").into_iter().chain(crates) {
-        if !is_test(&path) {
-            found.extend(places(&text).map(str::to_owned));
-        }
+    for (_, text) in product_files() {
+        found.extend(places(&text).map(str::to_owned));
     }
     let wrong = differences(&entries_of_source(), &found, "place in the code");
     assert!(wrong.is_empty(), "{wrong:#?}");
