@@ -5,12 +5,13 @@ use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 
 use super::apply::Intent;
+use super::compare::ServiceRecord;
 use super::declaration::{Declaration, DeclarationId};
 use super::outbox::Outbox;
 use super::requests::{About, named_record, new_text, text};
 use super::row::{CallerKey, Text};
 use crate::error::Result;
-use envd_sdk::model::{Consignment, ConsignmentInput, WithExtra};
+use envd_sdk::model::{Consignment, ConsignmentInput, ConsignmentNumber, WithExtra};
 
 impl Outbox {
     /// Writes a new declaration, to be saved as a draft. It is in the store when the awaited call returns. It is not validated.
@@ -107,7 +108,7 @@ impl Outbox {
         id: DeclarationId,
         input: impl Into<WithExtra<ConsignmentInput>>,
     ) -> DeclarationEdit<'_> {
-        DeclarationEdit::new(self, Edited::Declaration(id), input.into())
+        DeclarationEdit::new(self, Ok(Edited::Declaration(id)), input.into())
     }
 
     /// Changes a record of the service. `base` is the record that the user edited: if the record differs from it when the change is
@@ -142,7 +143,10 @@ impl Outbox {
         base: &Consignment,
         input: impl Into<WithExtra<ConsignmentInput>>,
     ) -> DeclarationEdit<'_> {
-        DeclarationEdit::new(self, Edited::Record(Box::new(base.clone())), input.into())
+        let input = input.into();
+        let record = named_record(base, input.input());
+        let edited = record.map(|record| Edited::Record(record, base.number.clone()));
+        DeclarationEdit::new(self, edited, input)
     }
 }
 
@@ -210,11 +214,7 @@ impl<'a> NewDeclaration<'a> {
             text: text.clone(),
             is_submitted: self.is_submitted,
         });
-        let intent = if self.is_submitted {
-            Intent::Submit(Some(text))
-        } else {
-            Intent::Save(text)
-        };
+        let intent = intent(text, self.is_submitted);
         self.outbox.request(About::New(key.as_ref()), intent).await
     }
 }
@@ -245,19 +245,19 @@ impl fmt::Debug for NewDeclaration<'_> {
 #[must_use = "nothing is written until it is awaited"]
 pub struct DeclarationEdit<'a> {
     outbox: &'a Outbox,
-    edited: Edited,
+    edited: Result<Edited>,
     input: WithExtra<ConsignmentInput>,
     is_submitted: bool,
 }
 
 enum Edited {
     Declaration(DeclarationId),
-    /// The record as the user saw it.
-    Record(Box<Consignment>),
+    /// The record as the user saw it, and its number.
+    Record(ServiceRecord, Option<ConsignmentNumber>),
 }
 
 impl<'a> DeclarationEdit<'a> {
-    fn new(outbox: &'a Outbox, edited: Edited, input: WithExtra<ConsignmentInput>) -> Self {
+    fn new(outbox: &'a Outbox, edited: Result<Edited>, input: WithExtra<ConsignmentInput>) -> Self {
         Self {
             outbox,
             edited,
@@ -291,24 +291,14 @@ impl<'a> DeclarationEdit<'a> {
     }
 
     async fn write(self) -> Result<Declaration> {
+        let edited = self.edited?;
         let text = text(&self.input, self.is_submitted)?;
-        let intent = if self.is_submitted {
-            Intent::Submit(Some(text))
-        } else {
-            Intent::Save(text)
+        let about = match &edited {
+            Edited::Declaration(id) => About::Declaration(*id, self.input.input().id.value()),
+            Edited::Record(record, number) => About::Record(record, number.as_ref()),
         };
-        match self.edited {
-            Edited::Declaration(id) => {
-                let named = self.input.input().id.value();
-                let about = About::Declaration(id, named);
-                self.outbox.request(about, intent).await
-            }
-            Edited::Record(base) => {
-                let record = named_record(&base, self.input.input())?;
-                let about = About::Record(&record, base.number.as_ref());
-                self.outbox.request(about, intent).await
-            }
-        }
+        let intent = intent(text, self.is_submitted);
+        self.outbox.request(about, intent).await
     }
 }
 
@@ -326,5 +316,13 @@ impl fmt::Debug for DeclarationEdit<'_> {
         f.debug_struct("DeclarationEdit")
             .field("is_submitted", &self.is_submitted)
             .finish_non_exhaustive()
+    }
+}
+
+fn intent(text: Text, is_submitted: bool) -> Intent {
+    if is_submitted {
+        Intent::Submit(Some(text))
+    } else {
+        Intent::Save(text)
     }
 }
