@@ -36,6 +36,15 @@ fail() {
     exit 1
 }
 
+# public_features CRATE: prints the arguments with which the checks of its public items see all of them.
+public_features() {
+    case $1 in
+        envd-sdk) printf '%s\n' "--features fake,loopback-https,$more" ;;
+        envd-sync) printf '%s\n' '--features conformance,sqlite' ;;
+        envd-postgres) printf '%s\n' '--features deadpool_postgres014' ;;
+    esac
+}
+
 # tidily COMMAND..: runs the command with a temporary folder that it must leave empty.
 tidily() {
     TMPDIR=$left "$@"

@@ -9,14 +9,15 @@ of_docs_rs=$(sed -n '/^\[package.metadata.docs.rs\]/,$ s/^features = \[\(.*\)\]/
 
 cargo doc --quiet --locked --no-deps -p envd-sdk --no-default-features
 read -ra packages <<<"$libraries"
+all=(cargo doc --quiet --locked --no-deps "${packages[@]}" --features "$of_docs_rs,sqlite,conformance")
 # The links of private items, which maintainers follow. Public pages need some targets that a private page does not.
-RUSTDOCFLAGS+=" -A rustdoc::redundant-explicit-links" cargo doc --quiet --locked --no-deps --document-private-items "${packages[@]}" --features "$of_docs_rs,sqlite,conformance"
+RUSTDOCFLAGS+=" -A rustdoc::redundant-explicit-links" "${all[@]}" --document-private-items
 # Pages of an earlier build would hide broken links. rustdoc links to another crate only if its folder already exists, and cargo, which
 # documents the four at the same time, removes a folder before it writes it anew. So the crates that link to others are written once
 # more, one after another. Features have no package names: `envd-sync/sqlite` would mean its dev-dependency on itself.
 rm -rf "$CARGO_TARGET_DIR/doc"
 for linking in envd_sync envd_postgres ''; do
-    cargo doc --quiet --locked --no-deps "${packages[@]}" --features "$of_docs_rs,sqlite,conformance"
+    "${all[@]}"
     [[ -z $linking ]] || rm -r "$CARGO_TARGET_DIR/doc/$linking"
 done
 

@@ -6,15 +6,10 @@ source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
 rustup toolchain list | grep -q '^nightly' || quietly rustup toolchain install nightly --profile minimal
 command -v cargo-public-api >/dev/null || quietly cargo install --quiet --locked cargo-public-api --version 0.52.0
-for crate in envd-sdk envd-sync envd-postgres envd-codegen; do
-    features=()
-    case $crate in
-        envd-sdk) features=(--features "fake,loopback-https,$more") ;;
-        envd-sync) features=(--features "conformance,sqlite") ;;
-        envd-postgres) features=(--features deadpool_postgres014) ;;
-    esac
-    cargo +nightly public-api -sss --color never -p "$crate" "${features[@]}" 2>/dev/null >"$work/$crate.txt" \
-        || fail "cargo public-api -p $crate"
+for crate in ${libraries//-p /}; do
+    read -ra features < <(public_features "$crate") || true
+    cargo +nightly public-api -sss --color never -p "$crate" "${features[@]}" >"$work/$crate.txt" 2>"$work/out" \
+        || { cat "$work/out"; fail "cargo public-api -p $crate"; }
     if [[ -n $update ]]; then cp "$work/$crate.txt" .ci/public_api/; fi
     diff -u ".ci/public_api/$crate.txt" "$work/$crate.txt" || fail "the public items of $crate have changed"
 done

@@ -5,10 +5,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
 command -v cargo-semver-checks >/dev/null || quietly cargo install --quiet --locked cargo-semver-checks --version 0.51.0
 baseline=$(<.ci/semver_baseline)
-check() {
-    cargo semver-checks --only-explicit-features --baseline-rev "$baseline" "$@"
-}
-check -p envd-sdk --features "default,fake,loopback-https,$more"
-check -p envd-sync --features "conformance,sqlite"
-check -p envd-postgres --features deadpool_postgres014
-check -p envd-codegen
+for crate in ${libraries//-p /}; do
+    read -ra features < <(public_features "$crate") || true
+    cargo semver-checks --default-features --baseline-rev "$baseline" -p "$crate" "${features[@]}"
+done
