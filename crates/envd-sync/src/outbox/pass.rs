@@ -408,8 +408,8 @@ impl Pass<'_> {
                 return false;
             };
             // The refusal may be about an earlier text than the current one.
-            let is_of_desired = event != RowEvent::Refused || row.state == RowState::Refused;
-            let errors = errors.iter().filter(|_| is_of_desired);
+            let is_current = event != RowEvent::Refused || row.state == RowState::Refused;
+            let errors = errors.iter().filter(|_| is_current);
             row.shown.findings = errors.map(|error| error.raw().clone()).collect();
             match &reply {
                 Ok(outcome) => {
