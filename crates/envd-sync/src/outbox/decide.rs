@@ -585,12 +585,19 @@ pub(crate) fn late_duplicates(
             || row.agreed.not.contains(&record.id)
             || own.is_some_and(|own| own.created_by != record.created_by)
             || sequence.is_some_and(|at| at <= lost.listed.last);
-        let is_made_of = |text: &Text| {
-            whose(&text.value(), &lost.listed.latest, record, when.service) == Match::Exact
+        let is_new = record.is_draft() && record.updated_at > lost.listed.latest;
+        // The service may have filled in a field that the profile does not name, so the record may have more than the text.
+        let may_be_made_of = |text: &Text| {
+            let found = whose(&text.value(), &lost.listed.latest, record, when.service);
+            matches!(found, Match::Exact | Match::Superset)
         };
         // A watched row no longer searches for its own record, so it does not prevent the report.
         let is_searched_for = rivals(row, record, when).any(|other| other.watched().is_none());
-        !is_known && owner.is_none() && lost.texts.iter().any(is_made_of) && !is_searched_for
+        !is_known
+            && is_new
+            && owner.is_none()
+            && lost.texts.iter().any(may_be_made_of)
+            && !is_searched_for
     };
     // A late record looks the same as an equal record of another user, so each is reported as possibly surplus.
     let found = seen.iter().filter(is_one);
@@ -752,7 +759,7 @@ mod tests {
         let row = watched(Some("c1"));
         let words = "ours ours+ ours-submitted part another older known of-maker of-namer";
         let reported = words.split(' ').filter(|word| found(&row, word, true));
-        assert!(reported.eq(["ours"]));
+        assert!(reported.eq(["ours", "ours+"]));
         assert!(!found(&row, "ours", false), "it may be the only record");
         let mut deleted = row.clone();
         deleted.desired = Desired::Delete;

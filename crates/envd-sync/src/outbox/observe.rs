@@ -81,7 +81,7 @@ impl<'a> Reader<'a> {
 
     /// Reads a record; `None`: it is gone. A record counts as gone only if a fresh list lacks it too. After "not found", whose text is
     /// the same for any failure, that list must also be complete. All reads of a pass share these lists.
-    async fn read(&mut self, id: &str) -> Result<Option<ServiceRecord>> {
+    pub(super) async fn read(&mut self, id: &str) -> Result<Option<ServiceRecord>> {
         self.requests += 1;
         let read = self.outbox.account().consignment(id);
         let (error, is_null) = match RecordRead::of(read.received().optional().await) {
@@ -111,6 +111,7 @@ impl<'a> Reader<'a> {
         Err(error)
     }
 
+    /// Whether the replica has the record.
     pub(super) async fn is_listed(&self, id: &str) -> Result<bool> {
         Ok(self.outbox.replica().consignment(id).await?.is_some())
     }

@@ -568,12 +568,17 @@ impl Pass<'_> {
                 Err(error) if is_service_answer(&error) => Vec::new(),
                 seen => seen?,
             };
-            let is_there = match &row.record {
-                Some(record) => self.reader.is_listed(record).await?,
-                None => false,
+            let duplicates = |is_there| {
+                outbox
+                    .with_circumstances(row.id, |when| late_duplicates(&row, &seen, is_there, when))
             };
-            let found = outbox
-                .with_circumstances(row.id, |when| late_duplicates(&row, &seen, is_there, when));
+            let mut found = duplicates(true);
+            // A record that the user deletes as surplus must not be the only one.
+            if let (Some(_), Some(record)) = (&found, &row.record)
+                && !self.is_there(record).await?
+            {
+                found = duplicates(false);
+            }
             if found.is_none() && !lost.ends_with(&listing, seconds(now)) {
                 continue;
             }
@@ -586,6 +591,14 @@ impl Pass<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether the service still has a record. The list alone may be an incremental one, which does not show deletions.
+    async fn is_there(&mut self, record: &str) -> Result<bool, PassEnd> {
+        Ok(match self.held.during(self.reader.read(record)).await? {
+            Err(error) if is_service_answer(&error) => self.reader.is_listed(record).await?,
+            read => read?.is_some(),
+        })
     }
 
     /// Completes the report with the counts of waiting declarations.

@@ -444,7 +444,9 @@ impl Invariants {
         for other in commit.copy.difference(&doings.copy) {
             let kept = &service.records[other];
             let is_of = |by: &Row| by.record.as_ref() == Some(other) || by.is_about(other);
-            let has = |by: &Row| is_of(by) && !by.is_named || by.duplicates.contains(other);
+            // Of a pruned row only its record is known, not whether the user had named it.
+            let is_maker = |by: &Row| !by.is_named || self.pruned.contains(&by.id);
+            let has = |by: &Row| is_of(by) && is_maker(by) || by.duplicates.contains(other);
             let is_anothers = self.others(store, id).any(has);
             if kept.is_deleted || is_anothers || row.agreed.not.contains(other) {
                 continue;
@@ -483,7 +485,13 @@ impl Invariants {
         let new = row.duplicates.iter();
         for id in new.filter(|id| !before.duplicates.contains(id)) {
             let kept = &service.records[id];
-            let is_twin = |version: &Version| is_whole(service, version, texts);
+            // The row cannot know what the service fills in, so it reports each record that has everything that was sent.
+            let is_twin = |version: &Version| {
+                texts.iter().any(|text| {
+                    let found = agreement(service, text, &version.value);
+                    matches!(found, Agreement::Whole | Agreement::More)
+                })
+            };
             let is_there = |own: &String| {
                 let kept = &service.records[own];
                 own != id && (!kept.is_deleted || kept.last().event > looked)
@@ -522,6 +530,14 @@ impl Invariants {
         let is_known = versions.iter().all(is_own) && !was_lost && !self.is_copied();
         // The changes that the service makes to fields are known only after two replies.
         let is_plain = !service.habits.fills && !service.habits.replies_briefly;
+        // A service that ignores null keeps a value that the row removed. The user learns that it is still there.
+        let is_null = |text: &Text| {
+            let text = text.value();
+            let mut fields = text.as_object().into_iter().flatten();
+            fields.any(|(_, value)| value.is_null())
+        };
+        let is_plain =
+            is_plain && !(service.habits.ignores_null && doings.given.iter().any(is_null));
         let is_only = !doings.is_decided && !doings.seen.contains_key(&read.id);
         forbid(
             is_known && is_plain && is_only,
