@@ -265,6 +265,9 @@ pub(crate) fn after_apply(
                 row.desired = Desired::Submit(text.clone());
             }
         }
+        ("ForgetsGone", RowEvent::Decided(Decision::KeepMine)) if row.agreed.gone => {
+            (row.agreed.gone, row.record, row.base) = (false, None, None);
+        }
         ("RefusesCorrection", RowEvent::Refused) => row.state = RowState::Refused,
         ("CountsTries", RowEvent::ReadFailed(_)) => {
             if let Some(unclear) = &mut row.read_failures {

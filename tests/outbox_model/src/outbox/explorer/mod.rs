@@ -108,6 +108,13 @@ fn scopes() -> Vec<Scope> {
         twins: 1,
         ..lists
     };
+    let gone = Actors {
+        drafts: &[Draft::A, Draft::B],
+        fates: LOSSES,
+        website: &[Change::Delete],
+        gone: true,
+        ..one
+    };
     let colleagues = Actors {
         declarations: 3,
         drafts: &[Draft::A, Draft::B],
@@ -204,6 +211,12 @@ fn scopes() -> Vec<Scope> {
             &[save.clone(), run(0, Fate::ReplyLost)],
             (3, 5),
             saved,
+        ),
+        scope(
+            "a record that seems to be deleted",
+            &[save.clone(), RUN],
+            (3, 5),
+            gone,
         ),
         scope("agreed to change what is submitted", &agreed, (3, 5), one),
         scope("a record of a colleague", &of_a_colleague, (3, 4), records),

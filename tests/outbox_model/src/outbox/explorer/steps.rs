@@ -17,6 +17,8 @@ pub(super) enum List {
     Null,
     /// Our newest record is missing while it is younger than a day.
     Behind,
+    /// Our newest record is missing, and reads do not find it either, as if it was deleted.
+    Gone,
 }
 
 /// The outcome of a request.
@@ -105,6 +107,7 @@ impl fmt::Display for Run {
             List::Complete => {}
             List::Null => f.write_str(", lists show null in place of our newest record")?,
             List::Behind => f.write_str(", lists do not show our newest record yet")?,
+            List::Gone => f.write_str(", our newest record seems to be deleted")?,
         }
         if self.is_unreadable {
             f.write_str(", reads get no usable answer")?;
@@ -256,6 +259,8 @@ pub(super) struct Actors {
     pub(super) twins: usize,
     pub(super) fates: &'static [Fate],
     pub(super) lists: bool,
+    /// A record is gone for one run, and there again afterwards.
+    pub(super) gone: bool,
     pub(super) unreadable: bool,
     pub(super) time: bool,
     pub(super) limits: bool,
@@ -284,6 +289,7 @@ impl Actors {
             Fate::HeldAfter,
         ],
         lists: true,
+        gone: true,
         unreadable: true,
         time: true,
         limits: true,
@@ -363,6 +369,10 @@ impl World {
                 waits,
                 ..Run::PLAIN
             }));
+        }
+        if actors.gone && !self.was_gone {
+            let list = List::Gone;
+            steps.push(Step::Run(Run { list, ..Run::PLAIN }));
         }
         if actors.unreadable {
             let is_unreadable = true;

@@ -94,6 +94,10 @@ pub(super) struct World {
     gaps: BTreeSet<String>,
     learnt: Arc<ServiceFields>,
     duplicates_searched_at: Option<Time>,
+    /// The record that reads and lists do not show in this run, although it is there.
+    hidden: Option<usize>,
+    /// A record was hidden in an earlier run.
+    pub(super) was_gone: bool,
     /// The planted mistake, or an empty name.
     pub(super) planted: &'static str,
 }
@@ -130,6 +134,8 @@ impl World {
             gaps: BTreeSet::new(),
             learnt: Arc::default(),
             duplicates_searched_at: None,
+            hidden: None,
+            was_gone: false,
             planted,
         }
     }
@@ -229,7 +235,7 @@ impl World {
 
     fn is_listed(&self, record: &str) -> bool {
         let at = service::at(record);
-        self.copy.contains_key(&at) && self.service.is_there(at)
+        self.copy.contains_key(&at) && self.is_shown(at)
     }
 
     /// The position of a record in the order of first listing, as in `observe.rs`; 0 if it was listed before everything that the
@@ -248,6 +254,11 @@ impl World {
         )
     }
 
+    /// Whether reads and lists show a record.
+    fn is_shown(&self, at: usize) -> bool {
+        self.hidden != Some(at) && self.service.is_there(at)
+    }
+
     /// The record that a list omits.
     fn left_out(&self, list: List) -> Option<usize> {
         let is_ours = |at: &usize| matches!(self.service.records[*at].maker, Author::Us(_));
@@ -255,7 +266,7 @@ impl World {
         let newest = there.rfind(is_ours)?;
         let is_left_out = match list {
             List::Complete => false,
-            List::Null => true,
+            List::Null | List::Gone => true,
             List::Behind => self.now - self.service.records[newest].made_at < DAY,
         };
         is_left_out.then_some(newest)
@@ -308,8 +319,7 @@ impl World {
         let mut appeared: Vec<_> = self.copy.iter().collect();
         appeared.sort_by_key(|(_, known)| known.sequence);
         let appeared = appeared.into_iter();
-        let appeared =
-            appeared.filter(|(at, known)| known.sequence > since && self.service.is_there(**at));
+        let appeared = appeared.filter(|(at, known)| known.sequence > since && self.is_shown(**at));
         let seen = appeared.filter_map(|(at, known)| {
             let record = self.service.shown(*at);
             let mut texts = texts.iter();
@@ -327,6 +337,8 @@ impl World {
     /// the same as a plain run.
     pub(super) fn run(&mut self, run: Run) -> bool {
         self.now += BETWEEN_RUNS;
+        self.hidden = self.left_out(run.list).filter(|_| run.list == List::Gone);
+        self.was_gone |= self.hidden.is_some();
         let due = |row: &Arc<Row>| match &row.state {
             RowState::Open { next_at } => next_at.filter(|due| due.is_ahead(self.now)),
             _ => None,
@@ -372,9 +384,11 @@ impl World {
             self.now = next;
             pass.retries_now = false;
         }
-        if run.fate != Fate::QuickColleague {
+        // While a record seems to be deleted, a screen can only show what the service says.
+        if run.fate != Fate::QuickColleague && self.hidden.is_none() {
             self.check_screens(&before);
         }
+        self.hidden = None;
         let is_faulty = run.fate != Fate::Answered;
         !is_faulty || pass.sent > run.at
     }
@@ -574,7 +588,7 @@ impl World {
     /// Does the same as `record` in `observe.rs`.
     fn read_record(&self, row: &Row, record: &str) -> Observation {
         let at = service::at(record);
-        if !self.service.is_there(at) {
+        if !self.is_shown(at) {
             return Observation::Record(None);
         }
         Observation::Record(Some(ObservedRecord {
@@ -1109,6 +1123,7 @@ impl World {
                 .hash(&mut key);
         }
         rank(&self.latest).hash(&mut key);
+        self.was_gone.hash(&mut key);
         for flight in self
             .late
             .iter()
