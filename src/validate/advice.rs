@@ -66,12 +66,12 @@ pub(super) fn of_fields(input: &ConsignmentInput, today: Day, advice: &mut Vec<A
 }
 
 /// Advice about the answers that are sent, in input order, and about missing animals.
-pub(super) fn of_answers(walk: &Walk<'_>, sent: &ConsignmentInput, advice: &mut Vec<Arc<Finding>>) {
+pub(super) fn of_answers(walk: &Walk<'_>, advice: &mut Vec<Arc<Finding>>) {
     if walk.found.is_too_large {
         return;
     }
     let mut answered = HashSet::new();
-    let answers = sent.answers().iter();
+    let answers = walk.sent_answers();
     let found = answers.filter_map(|answer| of_answer(walk, answer, &mut answered));
     advice.extend(found.map(Arc::new));
     let mut applied = walk.found.instances.iter().copied();

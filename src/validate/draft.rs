@@ -56,7 +56,15 @@ pub fn validate_fields_json(input: &Value, context: &Context) -> Report {
     let draft = ReadInput::read(input);
     let mut report = Report::new(QuestionRules::NoQuestionsLoaded);
     let named = NamedForms::default();
-    fields::check(&draft.input, context, Policy::default(), named, &mut report);
+    let answers = draft.input.answers().iter();
+    fields::check(
+        &draft.input,
+        answers,
+        context,
+        Policy::default(),
+        named,
+        &mut report,
+    );
     draft.report(report)
 }
 

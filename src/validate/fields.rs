@@ -3,17 +3,12 @@
 use super::format::Format;
 use super::forms::NamedForms;
 use super::{
-    Context, Expected, Finding, Policy, QuestionRef, QuestionRules, Report, Rule, Severity,
+    Context, Expected, Finding, Policy, QuestionRules, Report, Rule, advice, devices, forms,
 };
-use super::{advice, answers, forms};
 use crate::model::visible_text::trimmed;
 use crate::model::{
-    AddressInput, AnswerInput, ConsignmentInput, ConsignmentStatus, DeclarationInput, FormType,
-    Maybe, PartyInput,
+    AddressInput, AnswerInput, ConsignmentInput, DeclarationInput, Maybe, PartyInput,
 };
-
-/// The question of LPAHRG0 whether rangeland goats have devices (spec 2.6).
-pub(super) const DEVICES_QUESTION: &str = "185";
 
 /// Checks everything that does not need a list of questions.
 ///
@@ -31,13 +26,22 @@ pub(super) const DEVICES_QUESTION: &str = "185";
 pub fn validate_fields(input: &ConsignmentInput, context: &Context) -> Report {
     let mut report = Report::new(QuestionRules::NoQuestionsLoaded);
     let named = NamedForms::default();
-    check(input, context, Policy::default(), named, &mut report);
+    let answers = input.answers().iter();
+    check(
+        input,
+        answers,
+        context,
+        Policy::default(),
+        named,
+        &mut report,
+    );
     report.stopped_by(forms::refused_values(input), &[])
 }
 
-/// Collects the findings.
-pub(super) fn check(
+/// Collects the findings. `answers`: those of the input that are sent.
+pub(super) fn check<'a>(
     input: &ConsignmentInput,
+    answers: impl Iterator<Item = &'a AnswerInput>,
     context: &Context,
     policy: Policy,
     named: NamedForms<'_>,
@@ -60,7 +64,7 @@ pub(super) fn check(
         ("movementTime", &input.movement_time),
     ];
     check_texts(&[], movement, report);
-    check_devices(input, report);
+    devices::check(input, answers, report);
     if context.advice {
         forms::advise(&input.forms, named, &mut report.advice);
         advice::of_fields(input, context.today, &mut report.advice);
@@ -131,39 +135,4 @@ fn check_texts<const N: usize>(
             report.push(format.finding(code, text));
         }
     }
-}
-
-/// Only Yes to question 185 lets a consignment of rangeland goats be created (spec 2.6), with or without a list of
-/// questions. assumed: the wordings, and that a draft without an answer is saved with a warning.
-fn check_devices(input: &ConsignmentInput, report: &mut Report) {
-    if !input.forms.contains(&FormType::Lpahrg0) {
-        return;
-    }
-    let question = QuestionRef::new(DEVICES_QUESTION, None);
-    let is_devices = |answer: &&AnswerInput| {
-        let id = answer.question_id.value();
-        id.is_some_and(|id| *id == DEVICES_QUESTION)
-    };
-    let values = input.answers().iter().filter(is_devices).map(answers::text);
-    let mut values = values.filter(|value| !value.is_empty()).peekable();
-    let status = input.status.value();
-    let is_draft = status.is_none_or(|status| *status == ConsignmentStatus::Draft);
-    let description = if values.peek().is_some() {
-        if values.all(|value| value == "Yes") {
-            return;
-        }
-        "The goats are not eligible to be moved without devices. The accreditation is at risk."
-    } else if is_draft {
-        let rule = Rule::Required;
-        let message = "Required".to_owned();
-        return report.push(Finding::answer(Severity::Warning, rule, question, message));
-    } else {
-        "Question 185 must be answered Yes."
-    };
-    report.push(Finding {
-        path: vec!["answers".to_owned(), DEVICES_QUESTION.to_owned()],
-        question: Some(question),
-        expected: Some(Expected::one_of(["Yes"])),
-        ..Finding::whole(Rule::GoatsWithDevices, "Bad request").described(description)
-    });
 }

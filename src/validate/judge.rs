@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::answers::chosen;
-use super::fields::DEVICES_QUESTION;
 use super::format::excerpt;
 use super::question_tree::{ItemKind, TreeQuestion};
 use super::walk::{self, Instance, Walk};
-use super::{Context, Expected, Finding, QuestionRules, Report, Rule, Severity, Unchecked};
+use super::{
+    Context, Expected, Finding, QuestionRules, Report, Rule, Severity, Unchecked, devices,
+};
 use crate::model::Day;
 
 /// Checks each question in each row. A row that a form opened is checked once it has an answer.
@@ -19,18 +20,7 @@ pub(super) fn check(walk: &Walk<'_>, context: &Context, report: &mut Report) {
     }
     report.question_rules = QuestionRules::Checked;
     let tree = walk.tree;
-    let mut is_devices_reported = false;
-    for finding in &mut report.findings {
-        // Question 185 of rangeland goats was checked with the fields, because that needs no list of questions.
-        if let Some(question) = &finding.question {
-            is_devices_reported = true;
-            if let Some(position) = tree.with(Some(&question.id)).first() {
-                let question = &tree[*position];
-                let text = question.for_finding(question.required_message.as_ref());
-                Arc::make_mut(finding).question_text = Some(text.into());
-            }
-        }
-    }
+    let is_devices_reported = devices::name_question(tree, report);
     let mut unchecked = BTreeSet::new();
     for instance in walk.found.instances.iter().copied() {
         let question = &tree[instance.question];
@@ -41,7 +31,7 @@ pub(super) fn check(walk: &Walk<'_>, context: &Context, report: &mut Report) {
             unchecked.insert(instance.question);
         }
         let is_reported =
-            is_devices_reported && instance.row.is_none() && question.id == DEVICES_QUESTION;
+            is_devices_reported && instance.row.is_none() && devices::is_devices(&question.id);
         let asked = AskedQuestion {
             question,
             walk,

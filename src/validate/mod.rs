@@ -133,6 +133,7 @@ mod answers;
 mod comparison;
 mod content_hash;
 mod context;
+mod devices;
 mod draft;
 mod explanation;
 mod fields;

@@ -91,27 +91,35 @@ impl Questionnaire {
         self.judge(&self.walk(input), input, context)
     }
 
-    /// Checks the consignment that is sent, using a walk that also saw the superfluous answers.
+    /// Checks a consignment with a walk of its answers.
     pub(super) fn judge(
         &self,
         walk: &Walk<'_>,
-        sent: &ConsignmentInput,
+        input: &ConsignmentInput,
         context: &Context,
     ) -> Report {
-        self.check(walk, sent, context)
-            .stopped_by(forms::refused_values(sent), &[])
+        self.check(walk, input, context)
+            .stopped_by(forms::refused_values(input), &[])
     }
 
-    fn check(&self, walk: &Walk<'_>, sent: &ConsignmentInput, context: &Context) -> Report {
+    fn check(&self, walk: &Walk<'_>, input: &ConsignmentInput, context: &Context) -> Report {
         let mut report = Report::new(QuestionRules::NoQuestionsLoaded);
         let named = NamedForms {
             further: &self.further,
             questions: Some(&self.tree),
         };
-        fields::check(sent, context, self.tree.policy, named, &mut report);
+        let answers = walk.sent_answers();
+        fields::check(
+            input,
+            answers,
+            context,
+            self.tree.policy,
+            named,
+            &mut report,
+        );
         judge::check(walk, context, &mut report);
         if context.advice {
-            advice::of_answers(walk, sent, &mut report.advice);
+            advice::of_answers(walk, &mut report.advice);
         }
         report
     }

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::fields::DEVICES_QUESTION;
-use super::{Finding, Rule, Severity};
+use super::{Finding, Rule, Severity, devices};
 use crate::model::{OneLine, QuestionId};
 
 /// Whether the rules of the questions were checked.
@@ -122,7 +121,7 @@ impl Finding {
     /// The step that the finding blocks. `rules.md` documents this as a table, and a test compares the two.
     pub(super) fn blocks(&self) -> Blocks {
         let question = self.question.as_ref();
-        let is_devices = question.is_some_and(|question| question.id == DEVICES_QUESTION);
+        let is_devices = question.is_some_and(|question| devices::is_devices(&question.id));
         match (self.severity, self.rule) {
             (Severity::Error, _) => Blocks::Creating,
             // Only Yes to question 185 lets a consignment be created (spec 2.6).

@@ -58,6 +58,8 @@ pub(super) struct Applied {
     outside: Vec<bool>,
     /// The questions that apply in rows.
     inside: HashSet<Instance>,
+    /// The positions of answers that a form does not send; empty without a form.
+    superfluous: HashSet<usize>,
 }
 
 /// Why a question does not apply.
@@ -68,6 +70,13 @@ pub(super) enum HiddenBy<'t> {
     UnansweredParent(Instance),
     /// No answer that counts has one of the trigger's values.
     Trigger(&'t TriggerGroup),
+}
+
+impl Applied {
+    /// The positions of the answers that the form does not send.
+    pub(super) fn superfluous(&self) -> &HashSet<usize> {
+        &self.superfluous
+    }
 }
 
 impl Instance {
@@ -114,6 +123,18 @@ impl<'a> Walk<'a> {
         let instances = walk.in_display_order();
         walk.found.to_mut().instances = instances;
         walk
+    }
+
+    /// Leaves out the answers that do not count: they are kept, but not sent.
+    pub(super) fn leave_out(&mut self, superfluous: HashSet<usize>) {
+        self.found.to_mut().superfluous = superfluous;
+    }
+
+    /// The answers that are sent, in input order.
+    pub(super) fn sent_answers(&self) -> impl Iterator<Item = &'a AnswerInput> {
+        let answers = self.answers.iter().enumerate();
+        let sent = answers.filter(|(position, _)| !self.found.superfluous.contains(position));
+        sent.map(|(_, answer)| answer)
     }
 
     /// Sorts the answers by question and row; false if there are more than the limit allows.

@@ -92,8 +92,6 @@ struct FormState {
 #[derive(Clone)]
 struct Judged {
     applied: Applied,
-    /// The consignment without superfluous answers; `None` if every answer counts.
-    sent: Option<ConsignmentInput>,
     report: Report,
 }
 
@@ -194,8 +192,9 @@ impl Form {
     /// The consignment to send, without the answers to questions that do not apply. The form keeps those answers, in case the
     /// questions apply again.
     pub fn to_input(&self) -> ConsignmentInput {
-        let sent = self.judged.sent.as_ref();
-        sent.unwrap_or(&self.state.input).clone()
+        let mut input = self.state.input.clone();
+        let _ = prune::remove(&mut input, self.judged.applied.superfluous());
+        input
     }
 
     /// The walk of the last edit.
@@ -223,17 +222,12 @@ impl Form {
 
 impl Judged {
     fn new(questionnaire: &Questionnaire, state: &FormState, context: &Context) -> Self {
-        let walk = Walk::new(&questionnaire.tree, &state.input, &state.opened);
+        let mut walk = Walk::new(&questionnaire.tree, &state.input, &state.opened);
         let superfluous = prune::superfluous(&walk);
-        let sent = (!superfluous.is_empty()).then(|| {
-            let mut sent = state.input.clone();
-            let _ = prune::remove(&mut sent, &superfluous);
-            sent
-        });
-        let report = questionnaire.judge(&walk, sent.as_ref().unwrap_or(&state.input), context);
+        walk.leave_out(superfluous);
+        let report = questionnaire.judge(&walk, &state.input, context);
         Self {
             applied: walk.found.into_owned(),
-            sent,
             report,
         }
     }
