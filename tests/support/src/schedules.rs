@@ -57,6 +57,7 @@ pub fn run_without_runtime(schedules: u64, run: impl Fn(u64, u64) + Sync) {
                     let seed = seed().wrapping_mul(1_000_003).wrapping_add(schedule);
                     let program = AssertUnwindSafe(|| run(schedule, seed));
                     if catch_unwind(program).is_err() {
+                        println!("schedule {schedule} failed");
                         failed.lock().unwrap().push(schedule);
                     }
                 }

@@ -175,6 +175,10 @@ impl World {
                 if is_submitted && !was_submitted && version.author != Author::Website {
                     submitted += 1;
                 }
+                // The user withdrew it, and may submit it again.
+                if was_submitted && !is_submitted && version.author != Author::Website {
+                    submitted = 0;
+                }
                 was_submitted = is_submitted;
             }
             assert!(submitted <= 1 || record.is_deleted, "{id}: {record:?}");
