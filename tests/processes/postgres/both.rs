@@ -64,7 +64,7 @@ impl Store {
             }
             Self::Copies(store) => {
                 let walk = store.documents(ACCOUNT, "walk").await?.pop();
-                let before = scan.map_or(0, |scan| scan.version);
+                let before = walk.map_or(0, |walk| walk.version);
                 store.commit(ACCOUNT, &batch(before)).await?
             }
         };

@@ -18,7 +18,7 @@ const BEGIN: usize = 4;
 async fn ensure_written(store: &PostgresSync, before: u64) {
     let (documents, rows, changes) = contents(store).await;
     let walk = documents.iter().find(|document| document.name == "walk");
-    assert_eq!(scan.map(|scan| scan.version), Some(before + 1));
+    assert_eq!(walk.map(|walk| walk.version), Some(before + 1));
     assert_eq!(documents.len(), 2);
     let sequences: Vec<u64> = rows.iter().map(|row| row.sequence).collect();
     assert_eq!(sequences, [before + 1]);
