@@ -8,16 +8,13 @@ mod answer;
 mod arguments;
 #[path = "../../../../cli/mod.rs"]
 mod cli;
-mod column;
 mod list;
 mod output;
 mod screen;
 #[path = "../../../../settings/mod.rs"]
 mod settings;
-mod sheets;
 #[path = "../../../../table/mod.rs"]
 mod table;
-mod text;
 
 use std::process::ExitCode;
 

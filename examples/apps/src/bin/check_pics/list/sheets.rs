@@ -10,7 +10,7 @@ use envd_sdk::model::Pic;
 use quick_xml::events::{BytesStart, Event};
 use zip::{ZipArchive, ZipWriter};
 
-use super::cli::Failure;
+use super::super::cli::Failure;
 use super::text;
 
 /// A sheet of a workbook; a CSV file is a sheet without a name.

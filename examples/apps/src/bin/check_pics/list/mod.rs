@@ -1,16 +1,24 @@
-//! The list to check.
+//! The list to check, from a CSV file or a workbook: nothing here is about the register.
+
+mod column;
+mod sheets;
+mod text;
 
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 
 use envd_sdk::model::Pic;
 
 use super::arguments::Arguments;
 use super::cli::{Failure, Unusable};
-use super::column::{self, Place};
-use super::sheets::{self, Sheet};
+use column::Place;
+use sheets::Sheet;
 
 const BUNDLED: &[u8] = include_bytes!("pics.csv");
+
+/// The largest file that is read, in bytes. A list of a million rows is smaller.
+const LARGEST: u64 = 100_000_000;
 
 /// The headings, and the rows below them, which may have fewer cells.
 #[derive(Default)]
@@ -27,7 +35,7 @@ impl List {
     /// Reads the list in the file, or the bundled list.
     pub(crate) fn read(arguments: &Arguments) -> Result<Self, Failure> {
         let (name, bytes) = match &arguments.file {
-            Some(file) => (file.as_path(), fs::read(file).map_err(Failure::from)),
+            Some(file) => (file.as_path(), read(file)),
             None => (Path::new("the bundled list"), Ok(BUNDLED.to_vec())),
         };
         let list = bytes.and_then(|bytes| Self::of(bytes, arguments));
@@ -130,4 +138,15 @@ impl List {
         let rows = self.rows.iter().filter(|row| row.len() > self.column);
         rows.filter(is_untidy).count()
     }
+}
+
+fn read(file: &Path) -> Result<Vec<u8>, Failure> {
+    // One more byte shows that a file, or a pipe without a size, is too large.
+    let mut bytes = Vec::new();
+    let mut file = fs::File::open(file)?.take(LARGEST + 1);
+    file.read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(format!("the file is larger than {} MB", LARGEST / 1_000_000).into());
+    }
+    Ok(bytes)
 }
