@@ -201,6 +201,7 @@ impl Row {
             RowEvent::SendStarted(sent) => {
                 self.listed = moment.begun;
                 self.agreed.gone = false;
+                self.agreed.edited.clear();
                 (self.sent, self.state) = (Some(sent.clone()), RowState::Sending);
                 self.shown.attempts += 1;
                 self.shown.findings.clear();
@@ -252,6 +253,10 @@ impl Row {
                 self.listed = moment.begun;
             }
             RowEvent::ReadFailed(reason) => self.read_failed(reason, moment),
+            // The request that is under way stays as it is. The question is asked if the outcome stays unknown.
+            RowEvent::Asked(Question::Candidates(records)) if self.state == RowState::Sending => {
+                self.agreed.edited.extend(records.iter().cloned());
+            }
             RowEvent::Asked(question) => {
                 self.adopt = None;
                 self.agreed.gone = false;
@@ -474,7 +479,12 @@ impl Row {
             });
             self.sent = None;
         }
-        self.state = RowState::default();
+        let edited = std::mem::take(&mut self.agreed.edited);
+        self.state = if edited.is_empty() {
+            RowState::default()
+        } else {
+            RowState::Asked(Question::Candidates(edited))
+        };
         self.listed = moment.begun;
     }
 

@@ -449,6 +449,10 @@ pub(crate) fn whose(
     record: &ServiceRecord,
     service: &ServiceFields,
 ) -> Match {
+    // If only its id is known, the record may be of any load.
+    if record.fields.is_null() {
+        return Match::Partial;
+    }
     let mut read = record.fields.clone();
     if let Some(read) = read.as_object_mut() {
         read.remove("status");

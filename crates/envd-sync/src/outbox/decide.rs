@@ -537,6 +537,11 @@ pub(crate) fn claim(
 ) -> Option<RowEvent> {
     let asked = match &row.state {
         RowState::Open { .. } => None,
+        RowState::Sending if may_be_under_way(row, seen, when.service) => {
+            return Some(RowEvent::Asked(Question::Candidates(vec![
+                seen.record.id.clone(),
+            ])));
+        }
         RowState::Asked(asked) if !asked.candidates().contains(&seen.record.id) => {
             Some(asked.candidates())
         }
@@ -560,6 +565,23 @@ pub(crate) fn claim(
             Some(RowEvent::Asked(Question::Candidates(candidates)))
         }
     }
+}
+
+/// Whether a creation that is being sent may have created the record.
+fn may_be_under_way(row: &Row, seen: &ObservedRecord, service: &ServiceFields) -> bool {
+    let Some(Sent {
+        request: ChangeRequest::Create(text),
+        listed,
+        ..
+    }) = &row.sent
+    else {
+        return false;
+    };
+    let record = &seen.record;
+    let has_appeared = seen.sequence.is_none_or(|at| at > listed.last);
+    let found = whose(&text.value(), &listed.latest, record, service);
+    let may_be_made = !matches!(found, Match::Unrelated | Match::OfAnotherUser);
+    row.state == RowState::Sending && has_appeared && may_be_made
 }
 
 /// Finds late records to report. `is_there`: whether the list shows the row's own record.

@@ -274,8 +274,8 @@ impl Outbox {
         }
     }
 
-    /// Finds the row of a record. If a creation in doubt may have created the record, that row takes it over, or its question gets
-    /// another candidate.
+    /// Finds the row of a record. If a creation that is being sent or in doubt may have created the record, that row takes it over, or
+    /// the user is asked about it.
     async fn row_of(
         &self,
         draft: &mut Transaction<'_>,

@@ -512,6 +512,10 @@ pub(crate) struct Agreed {
     /// The record, which was gone, is created again unless the next read finds it.
     #[serde(default)]
     pub(crate) gone: bool,
+    /// Records that the user edited while a creation that may have created them was being sent. If its outcome stays unknown, the user
+    /// is asked about them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) edited: Vec<String>,
 }
 
 /// An event in the history of a row, for display.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::sync::broadcast;
 
 use super::apply::{Moment, RowEvent, Unfit, apply};
-use super::compare::{ServiceFields, ServiceRecord};
+use super::compare::ServiceFields;
 use super::declaration::{Declaration, state_of};
 use super::events::{CAPACITY, Written};
 use super::row::{Due, Listing, Owner, Question, Row, RowState, Time};
@@ -189,7 +189,11 @@ impl Transaction<'_> {
             return None;
         }
         let taken = match event {
-            RowEvent::Applied { record, .. } => self.taken_by_another(record, decided.id),
+            RowEvent::Applied { record, .. } => self.taken_by_another(&record.id, decided.id),
+            RowEvent::Reported(records) => {
+                let mut records = records.iter();
+                records.find_map(|record| self.taken_by_another(record, decided.id))
+            }
             _ => None,
         };
         match taken {
@@ -203,9 +207,9 @@ impl Transaction<'_> {
     }
 
     /// The id of the record if it belongs to another open row: a record belongs to one row.
-    fn taken_by_another(&self, record: &ServiceRecord, row: u64) -> Option<String> {
-        let other = self.store.row_with(&record.id, row)?;
-        other.is_about(&record.id).then(|| record.id.clone())
+    fn taken_by_another(&self, record: &str, row: u64) -> Option<String> {
+        let other = self.store.row_with(record, row)?;
+        other.is_about(record).then(|| record.to_owned())
     }
 
     /// The replica's current state, for a row that is written now.

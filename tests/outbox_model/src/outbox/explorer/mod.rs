@@ -186,6 +186,14 @@ fn scopes() -> Vec<Scope> {
             ..Run::PLAIN
         }),
     ];
+    let named_late = Actors {
+        drafts: &[Draft::Moved],
+        edits: false,
+        lists: true,
+        fates: &[],
+        ..named
+    };
+    let under_way = [save.clone(), run(0, Fate::HeldAfter)];
     let two_quick = [save.clone(), quick.clone(), save.clone(), quick];
     let of_a_colleague = [Step::Twin, Step::Sync];
     let twin = [Step::Sync, save.clone(), Step::Twin, RUN];
@@ -198,6 +206,12 @@ fn scopes() -> Vec<Scope> {
             &searched_once,
             (3, 5),
             named,
+        ),
+        scope(
+            "a record that a person edits before its creator knows it",
+            &under_way,
+            (5, 7),
+            named_late,
         ),
         scope("a draft of ours", &[save.clone(), RUN], (3, 5), saved),
         scope(

@@ -957,7 +957,11 @@ impl World {
         };
         let open = self.expecting(0).into_iter();
         let mut claimed = open.filter_map(|row| {
-            let is_claimed = self.planted != "NamedRecordIsAnothers";
+            let is_claimed = match self.planted {
+                "NamedRecordIsAnothers" => false,
+                "EditsUnderWay" => row.state != RowState::Sending,
+                _ => true,
+            };
             let event = self.with_circumstances(row.id, |when| {
                 claim(row, &seen, when).filter(|_| is_claimed)
             })?;
