@@ -3,6 +3,9 @@
 //! Limiting the length of the text is not enough: `{},` may become a record of a kilobyte. Therefore, the lists of a reply are
 //! charged while they grow, and JSON values before they are decoded. The caller's own types that contain neither are not
 //! limited.
+//!
+//! The budget stands in a thread-local variable, because the derived `Deserialize` of a list inside a record takes no argument that could
+//! pass it. One thread decodes a reply from its first byte to its last, without an await.
 
 // Only the client sets limits.
 #![allow(dead_code)]
