@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use super::controls::{Assumptions, Deleted};
 use super::instant;
 use super::problem::ErrorItem;
-use super::records::has_form;
 use crate::profile::{ComparedDate, ListOrder};
 
 /// assumed: the specification shows neither
@@ -191,4 +190,10 @@ fn mentions(record: &Value, words: &str) -> bool {
         .chain([&record["number"]])
         .filter_map(Value::as_str)
         .any(|text| text.to_lowercase().contains(words))
+}
+
+/// Whether a record has a form.
+pub(super) fn has_form(record: &Value, name: &str) -> bool {
+    let mut forms = record["forms"].as_array().into_iter().flatten();
+    forms.any(|form| form["type"] == name)
 }

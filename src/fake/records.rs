@@ -425,13 +425,6 @@ pub(super) fn form_names(record: &Value) -> Value {
         .collect()
 }
 
-/// Whether a record has a form.
-pub(super) fn has_form(record: &Value, name: &str) -> bool {
-    list(&record["forms"])
-        .iter()
-        .any(|form| form["type"] == name)
-}
-
 /// Sets the fields of a consignment that depend on other fields and on the time. The head count is the sum of the answers to
 /// question 3. assumed
 pub(super) fn stamp(record: &mut Value, status: &Value, now: &str) {

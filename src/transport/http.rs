@@ -6,7 +6,6 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
 use reqwest::redirect;
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -16,12 +15,8 @@ use zeroize::{Zeroize, Zeroizing};
 use super::failure::{SystemResolver, failed, failed_first, too_large};
 use super::gzip::{Decoder, decoder};
 use super::server_clock::LAST_SERVER;
-use super::{Clock, HttpOptions, Reply, Request, Watch, is_loopback, tls};
+use super::{Clock, HttpOptions, InProcessHandler, Reply, Request, Watch, is_loopback, tls};
 use crate::error::{Error, ErrorKind};
-
-/// Answers requests instead of the network.
-pub(crate) type InProcessHandler =
-    Arc<dyn Fn(Request) -> BoxFuture<'static, Result<Reply, Error>> + Send + Sync>;
 
 /// Sends requests. It is cheap to clone; clones share their connections.
 #[derive(Clone)]

@@ -26,8 +26,8 @@ pub use self::options::HttpOptions;
 pub use self::retry::RetryPolicy;
 
 pub(crate) use self::addresses::{is_loopback, is_private};
-pub(crate) use self::http::{Http, InProcessHandler};
+pub(crate) use self::http::Http;
 pub(crate) use self::message::{Reply, Request, Watch, max_age, retry_after, server_time};
-pub(crate) use self::options::parse_endpoint;
+pub(crate) use self::options::{InProcessHandler, parse_endpoint};
 pub(crate) use self::retry::{RetryBudget, Safety};
 pub(crate) use reqwest::header;

@@ -1,13 +1,19 @@
 //! HTTP settings for users, and the allowed addresses.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use url::Url;
 
 use super::addresses::is_loopback;
-use super::{InProcessHandler, gzip};
+use super::{Reply, Request, gzip};
 use crate::error::Error;
 use crate::secret::Secret;
+
+/// Answers requests instead of the network.
+pub(crate) type InProcessHandler =
+    Arc<dyn Fn(Request) -> BoxFuture<'static, Result<Reply, Error>> + Send + Sync>;
 
 /// Settings of the HTTP client: proxy, trusted certificates, time limits, the largest reply.
 ///

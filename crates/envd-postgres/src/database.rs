@@ -12,14 +12,8 @@ use tokio::time::timeout;
 
 use super::connection::{DatabaseError, PooledConnection, Retry};
 use super::schema::{APPLIED, FOREIGN, Schema};
-use super::statement::Statement;
+use super::statement::{BEGIN, Statement};
 use envd_sdk::auth::StoreError;
-
-/// With this `search_path`, names of functions, operators and types are those of the server, whatever the connection, role or
-/// database sets; those of other roles are not looked up. Names of tables include their schema. `SET LOCAL` ends with the
-/// transaction, so other users of the pool keep their `search_path`, even with `PgBouncer`.
-pub(crate) const BEGIN: &str =
-    "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL search_path = pg_catalog, pg_temp";
 
 /// A pool of connections, and the schema of the tables.
 pub(crate) struct Database {

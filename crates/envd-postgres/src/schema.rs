@@ -2,8 +2,7 @@
 
 use deadpool_postgres::tokio_postgres::Row;
 
-use super::database::BEGIN;
-use super::statement::{column, unsigned};
+use super::statement::{BEGIN, column, unsigned};
 use envd_sdk::auth::{StoreError, StoreErrorKind as Kind};
 
 /// The maximum length of a name, including our longest suffix. Postgres truncates longer names, so two of them could become equal.

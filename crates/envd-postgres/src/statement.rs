@@ -7,6 +7,12 @@ use deadpool_postgres::tokio_postgres::types::{FromSql, ToSql, Type};
 
 use envd_sdk::auth::{StoreError, StoreErrorKind};
 
+/// With this `search_path`, names of functions, operators and types are those of the server, whatever the connection, role or
+/// database sets; those of other roles are not looked up. Names of tables include their schema. `SET LOCAL` ends with the
+/// transaction, so other users of the pool keep their `search_path`, even with `PgBouncer`.
+pub(crate) const BEGIN: &str =
+    "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL search_path = pg_catalog, pg_temp";
+
 /// The text of a statement, with names in braces for the tables; [`Schema`](super::schema::Schema) replaces these.
 pub(crate) struct Statement<'a> {
     pub(crate) sql: Cow<'static, str>,
