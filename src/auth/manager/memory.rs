@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use super::builder::Timing;
 use super::report::{LastFailure, SessionState};
+use super::timing::Timing;
 use crate::auth::failure::reauth;
 use crate::auth::{AccessToken, TokenSet, Version};
 use crate::error::{Error, Result};
@@ -378,17 +378,5 @@ mod tests {
             monotonic,
         };
         assert!(!snapshot(24 * HOUR, set_back(HOUR)).is_usable(set_back(25 * HOUR)));
-    }
-
-    #[test]
-    fn the_mark_wait_covers_two_requests_and_the_time_to_store_the_reply() {
-        let secs = Duration::from_secs;
-        let wait = |timeout, signing| Timing::default().wait_at_mark(secs(timeout), secs(signing));
-        assert_eq!(wait(30, 0), secs(120));
-        assert_eq!(wait(10, 0), secs(100));
-        assert_eq!(wait(60, 0), secs(180));
-        // The first request is sent after its assertion is signed.
-        assert_eq!(wait(30, 10), secs(130));
-        assert_eq!(wait(60, 10), secs(180));
     }
 }

@@ -50,7 +50,7 @@
 //! | a wall clock that jumps | tokens expire by either clock | waits use the monotonic clock | same | `time` |
 //! | the end of the runtime | nothing is lost | like a crash | the lock is kept until the manager is dropped; the next runtime stores the tokens | `ending`, `kept_lock` |
 //!
-//! Modules import in one direction: [`report`], [`memory`], [`decide`], [`shared`], [`refresh`], [`login`],
+//! Modules import in one direction: [`report`], [`timing`], [`memory`], [`decide`], [`shared`], [`refresh`], [`login`],
 //! [`token_manager`], [`builder`].
 
 mod builder;
@@ -60,14 +60,15 @@ mod memory;
 mod refresh;
 mod report;
 mod shared;
+mod timing;
 mod token_manager;
 
 #[cfg(test)]
 pub(in crate::auth) mod tests;
 
-pub use self::builder::Timing;
 pub use self::builder::TokenManagerBuilder;
 pub(super) use self::login::Login;
 pub use self::login::LogoutReport;
 pub use self::report::{Event, Events, Inspection, LastFailure, SessionState};
+pub use self::timing::Timing;
 pub use self::token_manager::TokenManager;
