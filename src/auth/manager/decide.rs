@@ -1,4 +1,5 @@
-//! Decides the next step from memory, the store and the clock. Pure: `mod.rs` has the steps as a table.
+//! Decides the next step from memory, the store and the clock. Pure: each function takes values or shared references and
+//! returns a decision, which its caller executes. Random numbers are arguments. `mod.rs` has the steps as a table.
 
 use std::time::Duration;
 
@@ -33,12 +34,23 @@ const REFRESH_CHECK: Duration = Duration::from_secs(1);
 
 /// The result for a caller.
 pub(super) enum Served {
-    /// The current token, and a background task to start.
-    Token(AccessToken, Option<Background>),
+    /// The current token. `None`: it was just renewed, and no task is due.
+    Token(AccessToken, Option<Beside>),
     /// The result of the running refresh.
     WaitFor(Completion),
-    /// Start a refresh and wait for its result. `replaces` is the generation to replace; `None` if there is no usable token.
+    /// Start a refresh and wait for its result. `replaces` is the generation that the service refused; `None` if there is no
+    /// usable token.
     Refresh { replaces: Option<u64> },
+}
+
+/// What is due when a token is served.
+pub(super) struct Beside {
+    /// The background task to start.
+    pub(super) task: Option<Background>,
+    /// When a reader should check again whether a task is due.
+    pub(super) look_at: Duration,
+    /// When to read the store again: the new value of [`State::check_at`].
+    pub(super) check_at: Duration,
 }
 
 #[derive(Debug, PartialEq)]
@@ -51,7 +63,7 @@ pub(super) enum Background {
 
 /// Decides what a caller gets. `rejected` is the generation that the service refused.
 pub(super) fn serve(
-    state: &mut State,
+    state: &State,
     snapshot: Option<&Snapshot>,
     rejected: Option<u64>,
     now: ClockReading,
@@ -61,7 +73,7 @@ pub(super) fn serve(
     let is_rejected = usable.is_some_and(|usable| rejected == Some(usable.generation()));
     if let Some(usable) = usable.filter(|_| !is_rejected) {
         let beside = beside(state, usable, now, policy);
-        return Ok(Served::Token(usable.token.clone(), beside));
+        return Ok(Served::Token(usable.token.clone(), Some(beside)));
     }
     if let Some(running) = state.running() {
         return Ok(Served::WaitFor(running.clone()));
@@ -80,7 +92,6 @@ pub(super) fn serve(
             // It was just renewed, so another new token would be refused too.
             return Ok(Served::Token(usable.token.clone(), None));
         }
-        state.refreshes.forced_at = Some(now.monotonic);
     }
     // Refresh even if the tokens are dead: the user may have logged in through another process.
     Ok(Served::Refresh {
@@ -88,30 +99,33 @@ pub(super) fn serve(
     })
 }
 
-/// The task to start in addition to serving a token. Also schedules the next check by readers.
-fn beside(
-    state: &mut State,
-    usable: &Snapshot,
-    now: ClockReading,
-    policy: &RefreshPolicy,
-) -> Option<Background> {
+/// What is due in addition to serving this token.
+fn beside(state: &State, usable: &Snapshot, now: ClockReading, policy: &RefreshPolicy) -> Beside {
     let mut look_at = Duration::MAX;
     let may_refresh = !policy.no_background && state.refreshes.dead.is_none() && !state.closed;
     if may_refresh && usable.is_renewal_due(now) {
         let Some((until, _)) = state.paused(now.monotonic) else {
-            usable.check_again(now, now.monotonic.saturating_add(REFRESH_CHECK));
             let replaces = usable.generation();
             let is_running = state.running().is_some();
-            return (!is_running).then_some(Background::Refresh { replaces });
+            return Beside {
+                task: (!is_running).then_some(Background::Refresh { replaces }),
+                look_at: now.monotonic.saturating_add(REFRESH_CHECK),
+                check_at: state.check_at,
+            };
         };
         look_at = *until;
     }
     let is_due = now.monotonic >= state.check_at;
-    if is_due {
-        state.check_at = now.monotonic.saturating_add(policy.timing.store_check);
+    let check_at = if is_due {
+        now.monotonic.saturating_add(policy.timing.store_check)
+    } else {
+        state.check_at
+    };
+    Beside {
+        task: (is_due && !state.closed).then_some(Background::Check),
+        look_at: look_at.min(check_at),
+        check_at,
     }
-    usable.check_again(now, look_at.min(state.check_at));
-    (is_due && !state.closed).then_some(Background::Check)
 }
 
 /// The relation between a record and the tokens in memory.
@@ -332,8 +346,8 @@ pub(super) fn after(refusal: &Refusal, failed: &Failed, short: Duration) -> Afte
     After::Fail { pause, in_flight }
 }
 
-/// 1 s, 2 s, 4 s ... 5 min, plus up to a fifth.
-pub(super) fn backoff(failures: u32) -> Duration {
+/// 1 s, 2 s, 4 s ... 5 min, plus up to a fifth. `jitter` is a random number from 0 to 1.
+pub(super) fn backoff(failures: u32, jitter: f64) -> Duration {
     let seconds = 1_u64 << failures.saturating_sub(1).min(16);
-    Duration::from_secs(seconds.min(300)).mul_f64(1.0 + 0.2 * fastrand::f64())
+    Duration::from_secs(seconds.min(300)).mul_f64(1.0 + 0.2 * jitter)
 }

@@ -128,7 +128,7 @@ pub(super) fn save_later(shared: &Arc<Shared>) -> Result<()> {
 async fn keep_saving(shared: Arc<Shared>) {
     for failures in 1_u32.. {
         let session = Session::current(&shared, &shared.state());
-        let pause = backoff(failures).min(LONGEST_PAUSE);
+        let pause = backoff(failures, fastrand::f64()).min(LONGEST_PAUSE);
         // A new session ends the pause early: the tokens of a new login must not wait for it.
         let _ = session.run(shared.clock().sleep(pause)).await;
         save_unsaved(&shared).await;

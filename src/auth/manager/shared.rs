@@ -479,7 +479,7 @@ impl Session {
         };
         let failures = state.refreshes.failures.saturating_add(1);
         state.refreshes.failures = failures;
-        let wait = backoff(failures).max(floor.min(LONGEST_RETRY_AFTER));
+        let wait = backoff(failures, fastrand::f64()).max(floor.min(LONGEST_RETRY_AFTER));
         let now = self.shared.now();
         let error = error.with_retry_after(Some(wait));
         state.refreshes.pause = Some((now.monotonic.saturating_add(wait), error.clone()));

@@ -300,11 +300,20 @@ impl TokenManager {
                 let snapshot = self.0.snapshot.load();
                 match serve(state, snapshot.as_deref(), rejected, now, &self.0.policy)? {
                     Served::Token(token, beside) => {
-                        self.start(beside, state)?;
+                        if let (Some(beside), Some(snapshot)) = (beside, &*snapshot) {
+                            state.check_at = beside.check_at;
+                            snapshot.check_again(now, beside.look_at);
+                            self.start(beside.task, state)?;
+                        }
                         return Ok(token);
                     }
                     Served::WaitFor(completion) => completion,
-                    Served::Refresh { replaces } => refresh::start(&self.0, state, replaces)?,
+                    Served::Refresh { replaces } => {
+                        if replaces.is_some() {
+                            state.refreshes.forced_at = Some(now.monotonic);
+                        }
+                        refresh::start(&self.0, state, replaces)?
+                    }
                 }
             };
             let left = give_up.saturating_sub(clock.monotonic());
@@ -330,8 +339,8 @@ impl TokenManager {
     }
 
     /// Starts the background task that is due.
-    fn start(&self, beside: Option<Background>, state: &mut State) -> Result<()> {
-        match beside {
+    fn start(&self, task: Option<Background>, state: &mut State) -> Result<()> {
+        match task {
             Some(Background::Refresh { replaces }) => {
                 refresh::start(&self.0, state, Some(replaces)).map(drop)
             }

@@ -153,7 +153,7 @@ fn a_caller_gets_this() {
             panic!("{row:?}")
         };
         let (result, completion) = tokio::sync::watch::channel(None);
-        let (mut state, _result) = match words {
+        let (state, _result) = match words {
             "refreshing" | "refresh cut off" => {
                 let mut state = memory("in use").0;
                 state.refreshes.refresh = Some(completion);
@@ -171,10 +171,12 @@ fn a_caller_gets_this() {
         let policy = RefreshPolicy::default();
         let snapshot = Snapshot::new(&day, now, &policy, false).unwrap();
         let rejected = rejected.parse().ok();
-        let found = match serve(&mut state, Some(&snapshot), rejected, now, &policy) {
-            Ok(Served::Token(_, None)) => "token".to_owned(),
-            Ok(Served::Token(_, Some(Background::Check))) => "token, check".to_owned(),
-            Ok(Served::Token(_, Some(Background::Refresh { .. }))) => "token, refresh".to_owned(),
+        let found = match serve(&state, Some(&snapshot), rejected, now, &policy) {
+            Ok(Served::Token(_, beside)) => match beside.and_then(|beside| beside.task) {
+                None => "token".to_owned(),
+                Some(Background::Check) => "token, check".to_owned(),
+                Some(Background::Refresh { .. }) => "token, refresh".to_owned(),
+            },
             Ok(Served::WaitFor(_)) => "wait".to_owned(),
             Ok(Served::Refresh { replaces }) => format!("refresh {replaces:?}"),
             Err(_) => "failure".to_owned(),
