@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use url::Url;
 
 use super::memory::{CachedTokens, Stop};
-use super::refresh::{RefreshTransaction, save_or_report};
+use super::refresh_transaction::{RefreshTransaction, save_or_report};
 use super::report::Event;
 use super::shared::{Session, Shared};
 use crate::auth::endpoint::{self, Class, Issued};

@@ -50,14 +50,15 @@
 //! | a wall clock that jumps | tokens expire by either clock | waits use the monotonic clock | same | `time` |
 //! | the end of the runtime | nothing is lost | like a crash | the lock is kept until the manager is dropped; the next runtime stores the tokens | `ending`, `kept_lock` |
 //!
-//! Modules import in one direction: [`report`], [`timing`], [`memory`], [`decide`], [`shared`], [`refresh`], [`login`],
-//! [`token_manager`], [`builder`].
+//! Modules import in one direction: [`report`], [`timing`], [`memory`], [`decide`], [`shared`], [`refresh_transaction`],
+//! [`refresh`], [`login`], [`token_manager`], [`builder`].
 
 mod builder;
 mod decide;
 mod login;
 mod memory;
 mod refresh;
+mod refresh_transaction;
 mod report;
 mod shared;
 mod timing;
