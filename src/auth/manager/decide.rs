@@ -16,16 +16,6 @@ use crate::transport::ClockReading;
 /// The number of consecutive successful reads required after replacing the mark of another process.
 pub(super) const CLAIM_READS: u32 = 60;
 
-/// The pause between two reads of a marked record.
-pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(500);
-
-/// The total duration of these reads. Exceeds the longest pause between two attempts of the other process to store its tokens,
-/// plus the duration of an attempt.
-pub(super) const CLAIM_PERIOD: Duration = Duration::from_secs(30);
-
-/// How long a request that timed out may still be under way: as long as servers and proxies wait for each other.
-pub(super) const IN_FLIGHT: Duration = Duration::from_secs(30);
-
 /// Wrong settings, or a provider that requires the user, do not change within seconds.
 const REFUSED_PAUSE: Duration = Duration::from_secs(60);
 
@@ -241,14 +231,21 @@ pub(super) enum RefreshStep {
     Lock,
     /// Store the unsaved tokens.
     Save,
-    /// Release the lock for the owner of a mark, and read again after a pause.
+    /// Respect the mark of another process. Only for a store whose lock can be lost.
+    AtMark(MarkStep),
+    /// Mark the record, and send the refresh token.
+    Send,
+}
+
+/// A step at the mark of another process that may still be running.
+#[derive(Debug, PartialEq)]
+pub(super) enum MarkStep {
+    /// Release the lock for the owner of the mark, and read again after a pause.
     Wait,
-    /// Replace the mark of another process.
+    /// Replace the mark.
     Claim,
     /// Read again after a pause: the record must not change.
     Watch,
-    /// Mark the record, and send the refresh token.
-    Send,
 }
 
 /// Decides the next step of a refresh. `mark_ends`: how long to wait for the mark of another process, excluding the claim;
@@ -268,19 +265,20 @@ pub(super) fn next(
         Lock::Kept if !state.has_unsaved() => return RefreshStep::Lock,
         _ => {}
     }
+    let is_left = progress.lock == Lock::Left;
     match (foreign_mark(state, mark_ends), progress.claim) {
-        (None, _) if progress.lock == Lock::Left => RefreshStep::Lock,
+        (None, _) if is_left => RefreshStep::Lock,
         (None, _) => RefreshStep::Send,
-        (Some((_, ends)), _) if now < ends => RefreshStep::Wait,
-        (Some(_), _) if progress.lock == Lock::Left => RefreshStep::Lock,
+        (Some((_, ends)), _) if now < ends => RefreshStep::AtMark(MarkStep::Wait),
+        (Some(_), _) if is_left => RefreshStep::Lock,
         (Some((mark, _)), Some((version, reads))) if version == mark.version => {
             if reads < CLAIM_READS {
-                RefreshStep::Watch
+                RefreshStep::AtMark(MarkStep::Watch)
             } else {
                 RefreshStep::Send
             }
         }
-        (Some(_), _) => RefreshStep::Claim,
+        (Some(_), _) => RefreshStep::AtMark(MarkStep::Claim),
     }
 }
 

@@ -220,6 +220,11 @@ impl State {
         is_other
     }
 
+    /// Whether memory has no tokens that a refresh could renew.
+    pub(super) fn needs_read(&self) -> bool {
+        self.cached.is_none() || self.refreshes.dead.is_some()
+    }
+
     /// Whether tokens in memory are not stored.
     pub(super) fn has_unsaved(&self) -> bool {
         self.cached.as_ref().is_some_and(|cached| !cached.saved)

@@ -14,8 +14,9 @@
 //!
 //! # One refresh
 //!
-//! [`decide`] chooses each step, [`refresh`] executes it. Each step's durable state is in the store before the next step
-//! begins.
+//! The function `refresh` of [`refresh`] has these steps from top to bottom; [`decide`] chooses among those before the mark.
+//! Each step's durable state is in the store before the next step begins. Waits, claims and watches are in [`foreign_mark`]; a
+//! refresh with a memory or file store has none of them, because a free lock proves that the owner of a mark has exited.
 //!
 //! | step | action | durable afterwards |
 //! |---|---|---|
@@ -51,10 +52,11 @@
 //! | the end of the runtime | nothing is lost | like a crash | the lock is kept until the manager is dropped; the next runtime stores the tokens | `ending`, `kept_lock` |
 //!
 //! Modules import in one direction: [`report`], [`timing`], [`memory`], [`decide`], [`shared`], [`refresh_transaction`],
-//! [`refresh`], [`login`], [`token_manager`], [`builder`].
+//! [`foreign_mark`], [`refresh`], [`login`], [`token_manager`], [`builder`].
 
 mod builder;
 mod decide;
+mod foreign_mark;
 mod login;
 mod memory;
 mod refresh;

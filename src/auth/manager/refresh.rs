@@ -1,4 +1,4 @@
-//! One refresh, in its own task: lock, read, wait for foreign marks, mark, send, store, publish, release.
+//! One refresh, in its own task: lock, read, mark, send, store, publish.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -8,24 +8,22 @@ use futures_util::future::{Either, select};
 use tokio::sync::watch;
 use tracing::Instrument;
 
-use super::decide::{
-    After, CLAIM_PERIOD, Failed, IN_FLIGHT, Lock, POLL_INTERVAL, RefreshProgress, RefreshStep,
-    after, foreign_mark, next,
-};
-use super::memory::{CachedTokens, Completion, ForeignMark, State, Stop};
-use super::refresh_transaction::{RefreshTransaction, save_or_report};
+use super::decide::{After, Failed, RefreshStep, after, next};
+use super::foreign_mark;
+use super::memory::{CachedTokens, Completion, State, Stop};
+use super::refresh_transaction::{RefreshAttempt, RefreshTransaction, save_or_report};
 use super::report::Event;
-use super::shared::{Session, Shared, StoreRead};
+use super::shared::{Session, Shared};
 use crate::auth::endpoint::{self, Issued, Refusal};
 use crate::auth::failure::reauth;
 use crate::auth::id_token::ExpectedIdToken;
-use crate::auth::store::{Ended, StoredMark};
+use crate::auth::store::Ended;
 use crate::auth::{AccessToken, Provider, Record, StoreError, StoreErrorKind, TokenSet, Version};
 use crate::error::Result;
+use crate::transport::ClockReading;
 
-/// If more time passes between reading or marking the record and sending, read the record again: another process may have
-/// replaced the mark. Much shorter than the wait for a mark.
-const STALE: Duration = Duration::from_secs(10);
+/// How long a request that timed out may still be under way: as long as servers and proxies wait for each other.
+const IN_FLIGHT: Duration = Duration::from_secs(30);
 
 /// Starts a refresh that no caller can cancel. `replaces` is the generation to replace; with `None`, any usable token is a
 /// result.
@@ -36,15 +34,15 @@ pub(super) fn start(
 ) -> Result<Completion> {
     let (result, completion) = watch::channel(None);
     let session = Session::current(shared, state);
-    let task = async move {
-        let refresh = Refresh { session, replaces };
+    let work = async move {
+        let task = RefreshTask { session, replaces };
         // Boxed, so that the large future is allocated and freed next to its tokens. With many idle accounts, the gaps it left
         // otherwise took a third of the memory.
-        let outcome = Box::pin(refresh.run()).await;
+        let outcome = Box::pin(task.refresh()).await;
         if let Err(Stop::Failed(error)) = &outcome {
-            refresh.session.shared.note_failure(error);
+            task.session.shared.note_failure(error);
         }
-        if let Ok(mut state) = refresh.session.state() {
+        if let Ok(mut state) = task.session.state() {
             // Cleared before the result is sent: a woken caller must not find a refresh that has ended.
             state.refreshes.refresh = None;
             if outcome.is_err() {
@@ -56,283 +54,173 @@ pub(super) fn start(
     };
     let span = tracing::debug_span!("token_refresh");
     // OK under the state lock: if the runtime has ended, it drops the task before it starts.
-    shared.spawn(task.instrument(span))?;
+    shared.spawn(work.instrument(span))?;
     state.refreshes.refresh = Some(completion.clone());
     Ok(completion)
 }
 
-struct Refresh {
+struct RefreshTask {
     session: Session,
+    /// The generation to replace; with `None`, any usable token is a result.
     replaces: Option<u64>,
 }
 
-impl Refresh {
-    async fn run(&self) -> Result<AccessToken, Stop> {
-        // If tokens are cached they need refreshing, so skip the unlocked read.
-        let needs_read = {
-            let state = self.session.state()?;
-            state.cached.is_none() || state.refreshes.dead.is_some()
-        };
-        if needs_read && let Some(token) = self.read_store().await? {
+/// What follows a request that returned no tokens.
+enum Recovery {
+    /// Send the token again. The record was read at this time.
+    Repeat { read_at: Duration },
+    /// Another process has renewed the tokens.
+    Found(AccessToken),
+}
+
+impl RefreshTask {
+    /// Renews the tokens, or returns tokens that another process has renewed. Only a store whose lock can be lost needs the
+    /// calls to [`foreign_mark`]; with a memory or file store, the first decision is to send, or to save earlier tokens.
+    async fn refresh(&self) -> Result<AccessToken, Stop> {
+        let session = &self.session;
+        let shared = &session.shared;
+        let clock = shared.clock();
+        // Without tokens to refresh, those in the store may be usable. Reading them needs no lock.
+        if session.state()?.needs_read()
+            && let Some(token) = self.read_store().await?
+        {
             return Ok(token);
         }
-        let shared = &self.session.shared;
-        let clock = shared.clock();
-        let wait = shared.policy.timing.lock_wait;
-        let until = clock.monotonic().saturating_add(wait);
-        let left = || until.saturating_sub(clock.monotonic());
-        let mark_ends = self.mark_ends();
-        let mut transaction = None;
-        let mut last = StoreError::lock_timeout();
-        let mut progress = RefreshProgress {
-            lock: Lock::Untaken,
-            has_saved: false,
-            claim: None,
-        };
+
+        // Lock, and read the record under the lock.
+        let can_lose_lock = !shared.store.lock_survives_faults();
+        let mark_ends = can_lose_lock.then(|| foreign_mark::wait_before_claim(shared));
+        let mut attempt = RefreshAttempt::begin(shared);
+        let mut found = self.lock_and_read(&mut attempt).await?;
+
+        // Decide, until the refresh token may be sent, or another process has renewed it.
         loop {
-            let step = next(
-                &*self.session.state()?,
-                progress,
-                mark_ends,
-                clock.monotonic(),
-            );
-            match step {
-                RefreshStep::Lock => {
-                    drop(transaction.take());
-                    let locked = RefreshTransaction::begin_and_load(shared, left());
-                    let (begun, lock, read) = match self.session.run(locked).await? {
-                        Ok(locked) => locked,
-                        Err(error) if error.kind() == StoreErrorKind::LockTimeout => {
-                            // A process that hangs with the lock may have renewed the tokens before.
-                            let token = self.read_store().await?;
-                            self.session.state()?.refreshes.foreign_mark = None;
-                            return token.ok_or_else(|| error.into());
-                        }
-                        Err(error) => return Err(self.session.store_failed(error)),
-                    };
-                    transaction = Some(begun);
-                    (progress.lock, progress.claim) = (lock, None);
-                    // The previous holder of the lock may have renewed the tokens.
-                    self.session.reconcile(read)?;
-                }
-                RefreshStep::Save => {
-                    // Tokens that an earlier refresh could not store take precedence over new ones.
-                    progress.has_saved = true;
-                    if self.session.save().await?.is_ok() {
-                        self.session.publish_cached()?;
-                    }
-                }
-                RefreshStep::Wait => {
-                    // When the lock wait ends, the caller gets a lock time-out, and the next call continues the same wait.
-                    drop(transaction.take());
-                    progress.lock = Lock::Left;
-                    if left().is_zero() {
-                        return Err(last.into());
-                    }
-                    let pause = clock.sleep(POLL_INTERVAL.min(left()));
-                    self.session.run(pause).await?;
-                    match self.session.run(shared.load()).await? {
-                        Ok(read) => {
-                            self.session.reconcile(read)?;
-                            last = StoreError::lock_timeout();
-                        }
-                        Err(error) => last = error,
-                    }
-                }
-                RefreshStep::Claim => {
-                    // The write also proves that the store is writable.
-                    let cached = self.session.cached()?;
-                    let mark = self.session.state()?.refreshes.foreign_mark;
-                    match self.rewrite(&cached, Some(self.mark(&cached, None))).await {
-                        Ok(Some(version)) => {
-                            progress.claim = Some((version, 0));
-                            // If the task is interrupted, the next call resumes here.
-                            let mark = mark.map(|mark| ForeignMark { version, ..mark });
-                            self.session.state()?.refreshes.foreign_mark = mark;
-                        }
-                        Ok(None) => progress.lock = Lock::Untaken,
-                        Err(error) => return Err(self.session.store_failed(error)),
-                    }
-                }
-                RefreshStep::Watch => {
-                    self.session.run(clock.sleep(POLL_INTERVAL)).await?;
-                    let version = self.session.cached()?.version;
-                    let read = self.session.run(self.load()).await??;
-                    if read.stored.as_ref().map(|stored| stored.version) != version {
-                        progress.lock = Lock::Untaken;
-                        self.session.reconcile(read)?;
-                    } else if let Some((_, reads)) = &mut progress.claim {
-                        *reads += 1;
-                    }
-                }
-                RefreshStep::Send => return self.mark_and_send(transaction).await,
-            }
-            if let Some(token) = self.usable_token() {
+            if let Some(token) = found {
                 return Ok(token);
             }
+            let now = clock.monotonic();
+            let step = next(&*session.state()?, attempt.progress, mark_ends, now);
+            found = match step {
+                RefreshStep::Lock => self.lock_and_read(&mut attempt).await?,
+                RefreshStep::Save => self.save_earlier(&mut attempt).await?,
+                RefreshStep::AtMark(step) => {
+                    foreign_mark::take_step(step, session, &mut attempt).await?;
+                    self.usable_token()
+                }
+                RefreshStep::Send => break,
+            };
         }
+
+        // Mark the record, so that a crash before the reply is stored is known: the token may then be used up.
+        let mut checked_at = clock.monotonic();
+        let mut cached = session.cached()?;
+        if cached.saved && cached.tokens.refresh_token.is_some() {
+            cached.version = Some(self.mark(&cached).await?);
+        }
+
+        // Send. Only the first of consecutive failures is repeated immediately, so that an outage does not double the requests.
+        let mut may_repeat = session.state()?.refreshes.failures == 0;
+        let (issued, sent) = loop {
+            if session.is_over() {
+                return Err(Stop::Superseded);
+            }
+            if let Some(mark_ends) = mark_ends {
+                foreign_mark::check_before_sending(session, mark_ends, checked_at)?;
+            }
+            if cached.tokens.refresh_token.is_none() {
+                return Err(session.give_up(reauth("there is no refresh token")));
+            }
+            let sent = shared.now();
+            let refusal = match self.send(&cached, &mut attempt.transaction).await? {
+                Ok(issued) => break (issued, sent),
+                Err(refusal) => refusal,
+            };
+            match self.recover(&mut cached, refusal, sent, may_repeat).await? {
+                Recovery::Repeat { read_at } => checked_at = read_at,
+                Recovery::Found(token) => return Ok(token),
+            }
+            may_repeat = false;
+        };
+        if is_of_another_user(&issued, &cached.tokens) {
+            return self.refuse(&cached, issued).await;
+        }
+
+        // Store the new tokens, then publish them.
+        let tokens = self.successors(&cached, issued, sent.wall);
+        let refresh_token = tokens.refresh_token.clone();
+        let stored = self.store(&cached, tokens).await;
+        let published = stored.and_then(|()| session.publish_cached());
+        if published.is_err() {
+            // Revokes the tokens if the user was logged out meanwhile; otherwise they are still cached.
+            shared.discard(refresh_token.as_ref()).await;
+        }
+        published.inspect(|token| self.announce(token.generation()))
     }
 
     fn usable_token(&self) -> Option<AccessToken> {
         self.session.shared.usable_token(self.replaces)
     }
 
-    async fn load(&self) -> Result<StoreRead, Stop> {
-        let read = self.session.shared.load().await;
-        read.map_err(|error| self.session.store_failed(error))
-    }
-
     /// Reads the store. Returns the current token if it is a result.
     async fn read_store(&self) -> Result<Option<AccessToken>, Stop> {
-        self.session.reconcile(self.load().await?)?;
+        let read = self.session.load_or_fail().await?;
+        self.session.reconcile(read)?;
         Ok(self.usable_token())
     }
 
-    /// How long to wait before replacing the mark of another process.
-    fn mark_ends(&self) -> Option<Duration> {
-        let shared = &self.session.shared;
-        let provider = &shared.provider.0;
-        let signing = provider.authentication.signing_limit();
-        let wait = shared.policy.timing.wait_at_mark(provider.timeout, signing);
-        (!shared.store.lock_survives_faults()).then(|| wait.saturating_sub(CLAIM_PERIOD))
-    }
-
-    fn mark(&self, cached: &CachedTokens, owner: Option<u64>) -> StoredMark {
-        StoredMark {
-            generation: cached.tokens.generation,
-            at: self.session.shared.clock().now(),
-            owner,
-        }
-    }
-
-    /// Rewrites the record of the cached tokens, with this mark or without one; `None` if another process has changed it,
-    /// because it took a lost lock, or logged in or out without the lock.
-    async fn rewrite(
+    /// Takes the lock, releasing any earlier one, and reads the record under it. Returns the current token if it is a result.
+    async fn lock_and_read(
         &self,
-        cached: &CachedTokens,
-        mark: Option<StoredMark>,
-    ) -> Result<Option<Version>, StoreError> {
-        let shared = &self.session.shared;
-        let mut record = Record::new(cached.tokens.as_ref().clone());
-        record.refresh_mark = mark;
-        let version = shared.swap(cached.version, record).await?;
-        if let (Some(_), Ok(mut state)) = (version, self.session.state()) {
-            state.refreshes.foreign_mark = None;
-            if let Some(cached) = &mut state.cached {
-                cached.version = version;
+        attempt: &mut RefreshAttempt,
+    ) -> Result<Option<AccessToken>, Stop> {
+        let session = &self.session;
+        drop(attempt.transaction.take());
+        let left = attempt.left(&session.shared);
+        let locked = RefreshTransaction::begin_and_load(&session.shared, left);
+        match session.run(locked).await? {
+            Ok((transaction, lock, read)) => {
+                attempt.transaction = Some(transaction);
+                attempt.progress.lock = lock;
+                attempt.progress.claim = None;
+                // The previous holder of the lock may have renewed the tokens.
+                session.reconcile(read)?;
+                Ok(self.usable_token())
             }
+            Err(error) if error.kind() == StoreErrorKind::LockTimeout => {
+                // A process that hangs with the lock may have renewed the tokens before.
+                let token = self.read_store().await?;
+                session.state()?.refreshes.foreign_mark = None;
+                match token {
+                    Some(token) => Ok(Some(token)),
+                    None => Err(error.into()),
+                }
+            }
+            Err(error) => Err(session.store_failed(error)),
         }
-        Ok(version)
     }
 
-    /// Called before each request, because a lock that can be lost proves nothing. Checks that the record was read or marked
-    /// just now, after `began`, and has no foreign mark.
-    fn check_unmarked(&self, began: Duration) -> Result<(), Stop> {
-        let passed = self
-            .session
-            .shared
-            .clock()
-            .monotonic()
-            .saturating_sub(began);
-        let mark_ends = self.mark_ends();
-        let is_marked = foreign_mark(&*self.session.state()?, mark_ends).is_some();
-        if mark_ends.is_some() && (passed > STALE || is_marked) {
-            return Err(StoreError::lock_timeout().into());
-        }
-        Ok(())
-    }
-
-    async fn mark_and_send(
+    /// Stores the tokens that an earlier refresh could not store: they take precedence over new ones. Returns the current token
+    /// if it is a result.
+    async fn save_earlier(
         &self,
-        mut transaction: Option<RefreshTransaction>,
-    ) -> Result<AccessToken, Stop> {
-        let shared = &self.session.shared;
-        let clock = shared.clock();
-        let mut began = clock.monotonic();
-        let mut cached = self.session.cached()?;
-        if cached.saved && cached.tokens.refresh_token.is_some() {
-            // If this process exits before the reply is stored, the token may be used up. After a lost first reply, the token
-            // is marked again, which restarts the wait of other processes.
-            let mark = self.mark(&cached, Some(self.session.owner));
-            let marked = self.rewrite(&cached, Some(mark)).await;
-            let marked = marked.and_then(|it| it.ok_or_else(StoreError::lock_timeout));
-            // Send nothing while the store is not writable: the reply could not be stored.
-            cached.version = Some(marked.map_err(|error| self.session.store_failed(error))?);
+        attempt: &mut RefreshAttempt,
+    ) -> Result<Option<AccessToken>, Stop> {
+        attempt.progress.has_saved = true;
+        if self.session.save().await?.is_ok() {
+            self.session.publish_cached()?;
         }
-        // Only the first of consecutive failures is repeated immediately, so that an outage does not double the requests.
-        let mut may_repeat = self.session.state()?.refreshes.failures == 0;
-        loop {
-            self.check_unmarked(began)?;
-            if cached.tokens.refresh_token.is_none() {
-                return Err(self.session.give_up(reauth("there is no refresh token")));
-            }
-            let sent = shared.now();
-            let refusal = match self.send(&cached, &mut transaction).await? {
-                Ok(issued) => return self.accept(&cached, issued, sent.wall).await,
-                Err(refusal) => refusal,
-            };
-            let is_ambiguous = refusal.class.is_ambiguous();
-            let provider = &shared.provider.0;
-            let failed = Failed {
-                may_repeat,
-                elapsed: clock.monotonic().saturating_sub(sent.monotonic),
-                // The request is sent after its assertion is signed.
-                in_flight: IN_FLIGHT + provider.authentication.signing_limit(),
-                overlap: provider.rotation_overlap,
-            };
-            let short = Duration::from_secs(1).mul_f64(1.0 + fastrand::f64());
-            let after = after(&refusal, &failed, short);
-            if let Some(token) = refusal.salvaged {
-                // A reply that cannot be decoded completely may contain the only copy of the new refresh token.
-                let mut tokens = cached.tokens.as_ref().clone();
-                tokens.refresh_token = Some(token);
-                self.session.state()?.replace_tokens(&cached, tokens);
-                // OK to ignore: storing is retried, and the lock is kept until then.
-                let _ = save_or_report(&self.session).await?;
-                cached = self.session.cached()?;
-            } else if is_ambiguous {
-                cached.possibly_used = true;
-                if let Some(cached) = &mut self.session.state()?.cached {
-                    cached.possibly_used = true;
-                }
-            }
-            match after {
-                After::End => {
-                    // Another process may have stored a newer one.
-                    if let Some(token) = self.read_store().await? {
-                        return Ok(token);
-                    }
-                    let was_lost = cached.possibly_used;
-                    let ended = if was_lost {
-                        Ended::AnswerLost
-                    } else {
-                        Ended::Refused
-                    };
-                    return self.end_session(&cached, ended).await;
-                }
-                After::Fail { pause, in_flight } => {
-                    if is_ambiguous {
-                        // The next holder of the lock sends immediately.
-                        self.session.run(clock.sleep(in_flight)).await?;
-                    } else if !cached.possibly_used && cached.saved {
-                        // The reply proves that the token was not used. OK to ignore: a superfluous mark costs one early
-                        // refresh.
-                        let _ = self.rewrite(&cached, None).await;
-                    }
-                    return Err(self.session.fail(refusal.error, pause));
-                }
-                After::Repeat(wait) => {
-                    may_repeat = false;
-                    tracing::debug!("the reply to a refresh was lost");
-                    shared.emit(Event::RotationAmbiguous);
-                    self.session.run(clock.sleep(wait)).await?;
-                    began = clock.monotonic();
-                    if let Some(token) = self.read_store().await? {
-                        return Ok(token);
-                    }
-                }
-            }
-        }
+        Ok(self.usable_token())
+    }
+
+    /// Marks the record, and returns its new version. After a lost first reply, the token is marked again, which restarts the
+    /// wait of other processes.
+    async fn mark(&self, cached: &CachedTokens) -> Result<Version, Stop> {
+        let session = &self.session;
+        let mark = session.mark(cached, Some(session.owner));
+        let marked = session.rewrite(cached, Some(mark)).await;
+        let marked = marked.and_then(|version| version.ok_or_else(StoreError::lock_timeout));
+        // Send nothing while the store is not writable: the reply could not be stored.
+        marked.map_err(|error| session.store_failed(error))
     }
 
     /// Sends the refresh token. If the session ends meanwhile, another task waits for the reply and discards it.
@@ -361,40 +249,97 @@ impl Refresh {
         Err(Stop::Superseded)
     }
 
-    /// Stores the issued tokens, then publishes them.
-    async fn accept(
+    /// Handles a request that returned no tokens.
+    async fn recover(
         &self,
-        old: &CachedTokens,
-        mut issued: Issued,
-        sent_at: SystemTime,
-    ) -> Result<AccessToken, Stop> {
-        let shared = &self.session.shared;
-        let subject = issued.subject();
-        if subject.is_some() && old.tokens.subject.is_some() && subject != old.tokens.subject {
-            // Unused tokens must not stay valid. OK in a task: the error of the refresh is reported.
-            let unused = shared.clone();
-            shared.spawn(async move {
-                unused.revoke_unused(issued.refresh_token.as_ref()).await;
-            })?;
-            return self.end_session(old, Ended::AnotherUser).await;
+        cached: &mut CachedTokens,
+        refusal: Refusal,
+        sent: ClockReading,
+        may_repeat: bool,
+    ) -> Result<Recovery, Stop> {
+        let session = &self.session;
+        let clock = session.shared.clock();
+        let provider = &session.shared.provider.0;
+        let is_ambiguous = refusal.class.is_ambiguous();
+        let failed = Failed {
+            may_repeat,
+            elapsed: clock.monotonic().saturating_sub(sent.monotonic),
+            // The request is sent after its assertion is signed.
+            in_flight: IN_FLIGHT + provider.authentication.signing_limit(),
+            overlap: provider.rotation_overlap,
+        };
+        let short = Duration::from_secs(1).mul_f64(1.0 + fastrand::f64());
+        let after = after(&refusal, &failed, short);
+        if let Some(token) = refusal.salvaged {
+            // A reply that cannot be decoded completely may contain the only copy of the new refresh token.
+            let mut tokens = cached.tokens.as_ref().clone();
+            tokens.refresh_token = Some(token);
+            session.state()?.replace_tokens(cached, tokens);
+            // OK to ignore: storing is retried, and the lock is kept until then.
+            let _ = save_or_report(session).await?;
+            *cached = session.cached()?;
+        } else if is_ambiguous {
+            cached.possibly_used = true;
+            if let Some(cached) = &mut session.state()?.cached {
+                cached.possibly_used = true;
+            }
         }
-        drop_invalid_id_token(&shared.provider, &mut issued);
-        let lifetime = shared.provider.0.default_lifetime;
-        let tokens = issued.into_set(Some(&old.tokens), sent_at, lifetime);
-        let new = tokens.refresh_token.clone();
-        let stored = self.store(old, tokens).await;
-        if stored.is_err() {
-            // Revokes the tokens if the user was logged out meanwhile; otherwise they are still cached.
-            shared.discard(new.as_ref()).await;
+        match after {
+            After::End => {
+                // Another process may have stored a newer one.
+                if let Some(token) = self.read_store().await? {
+                    return Ok(Recovery::Found(token));
+                }
+                let ended = if cached.possibly_used {
+                    Ended::AnswerLost
+                } else {
+                    Ended::Refused
+                };
+                let token = self.end_session(cached, ended).await?;
+                Ok(Recovery::Found(token))
+            }
+            After::Fail { pause, in_flight } => {
+                if is_ambiguous {
+                    // The next holder of the lock sends immediately.
+                    session.run(clock.sleep(in_flight)).await?;
+                } else if !cached.possibly_used && cached.saved {
+                    // The reply proves that the token was not used. OK to ignore: a superfluous mark costs one early refresh.
+                    let _ = session.rewrite(cached, None).await;
+                }
+                Err(session.fail(refusal.error, pause))
+            }
+            After::Repeat(wait) => {
+                tracing::debug!("the reply to a refresh was lost");
+                session.shared.emit(Event::RotationAmbiguous);
+                session.run(clock.sleep(wait)).await?;
+                let read_at = clock.monotonic();
+                Ok(match self.read_store().await? {
+                    Some(token) => Recovery::Found(token),
+                    None => Recovery::Repeat { read_at },
+                })
+            }
         }
-        let token = stored?;
-        let generation = token.generation();
-        tracing::debug!(generation, "tokens renewed");
-        shared.emit(Event::Refreshed { generation });
-        Ok(token)
     }
 
-    async fn store(&self, old: &CachedTokens, tokens: TokenSet) -> Result<AccessToken, Stop> {
+    /// Ends the session, because the provider answered with another user's tokens.
+    async fn refuse(&self, old: &CachedTokens, issued: Issued) -> Result<AccessToken, Stop> {
+        // Unused tokens must not stay valid. OK in a task: the error of the refresh is reported.
+        let shared = self.session.shared.clone();
+        self.session.shared.spawn(async move {
+            shared.revoke_unused(issued.refresh_token.as_ref()).await;
+        })?;
+        self.end_session(old, Ended::AnotherUser).await
+    }
+
+    /// The tokens that replace the old ones.
+    fn successors(&self, old: &CachedTokens, mut issued: Issued, sent_at: SystemTime) -> TokenSet {
+        let provider = &self.session.shared.provider;
+        drop_invalid_id_token(provider, &mut issued);
+        issued.into_set(Some(&old.tokens), sent_at, provider.0.default_lifetime)
+    }
+
+    /// Caches and stores new tokens. Fails if they must not be served.
+    async fn store(&self, old: &CachedTokens, tokens: TokenSet) -> Result<(), Stop> {
         {
             let mut state = self.session.state()?;
             state.replace_tokens(old, tokens);
@@ -404,8 +349,13 @@ impl Refresh {
         let failed = save_or_report(&self.session).await?;
         match failed.filter(|_| self.session.shared.policy.strict) {
             Some(error) => Err(error.into()),
-            None => self.session.publish_cached(),
+            None => Ok(()),
         }
+    }
+
+    fn announce(&self, generation: u64) {
+        tracing::debug!(generation, "tokens renewed");
+        self.session.shared.emit(Event::Refreshed { generation });
     }
 
     /// Stores the reason instead of the tokens, so that every process reports it.
@@ -434,6 +384,12 @@ impl Refresh {
     }
 }
 
+/// Whether the provider answered with the tokens of a user other than that of the old ones.
+fn is_of_another_user(issued: &Issued, old: &TokenSet) -> bool {
+    let subject = issued.subject();
+    subject.is_some() && old.subject.is_some() && subject != old.subject
+}
+
 /// Removes an id token that fails its checks. It is optional here (OIDC Core 12.2), so the one from the login is kept. Its user
 /// was compared before. As no authorization request asked for it, it is checked without a nonce, otherwise as in a login.
 fn drop_invalid_id_token(provider: &Provider, issued: &mut Issued) {
@@ -445,16 +401,5 @@ fn drop_invalid_id_token(provider: &Provider, issued: &mut Issued) {
         let reason = error.code().unwrap_or("unreadable");
         tracing::warn!(reason, "the id token of a refresh is not kept");
         issued.id_token = None;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::auth::manager::decide::CLAIM_READS;
-
-    #[test]
-    fn the_reads_take_the_claim_period() {
-        assert_eq!(POLL_INTERVAL * CLAIM_READS, CLAIM_PERIOD);
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::OwnedMutexGuard;
 use tokio::task::JoinHandle;
 
-use super::decide::{Lock, backoff};
+use super::decide::{Lock, RefreshProgress, backoff};
 use super::memory::{State, Stop};
 use super::report::Event;
 use super::shared::{Session, Shared, StoreRead};
@@ -14,7 +14,7 @@ use crate::auth::{StoreError, StoreErrorKind, StoreGuard};
 use crate::error::{Error, Result};
 
 /// The longest pause between two attempts to store tokens. Other processes wait longer before they send the stored refresh
-/// token (see [`CLAIM_PERIOD`](super::decide::CLAIM_PERIOD)).
+/// token (see [`CLAIM_PERIOD`](super::foreign_mark::CLAIM_PERIOD)).
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
 /// If the lock was lost, another process may hold it just to read the record. The write compares versions anyway.
@@ -83,6 +83,37 @@ impl Drop for RefreshTransaction {
         } else {
             self.lock.take();
         }
+    }
+}
+
+/// A refresh that has not sent its request yet.
+pub(super) struct RefreshAttempt {
+    pub(super) transaction: Option<RefreshTransaction>,
+    pub(super) progress: RefreshProgress,
+    /// When the wait for the lock and for marks ends.
+    until: Duration,
+    /// The failure of the latest read during a wait for a mark.
+    pub(super) read_failure: Option<StoreError>,
+}
+
+impl RefreshAttempt {
+    pub(super) fn begin(shared: &Shared) -> Self {
+        let wait = shared.policy.timing.lock_wait;
+        Self {
+            transaction: None,
+            progress: RefreshProgress {
+                lock: Lock::Untaken,
+                has_saved: false,
+                claim: None,
+            },
+            until: shared.clock().monotonic().saturating_add(wait),
+            read_failure: None,
+        }
+    }
+
+    /// The remaining wait.
+    pub(super) fn left(&self, shared: &Shared) -> Duration {
+        self.until.saturating_sub(shared.clock().monotonic())
     }
 }
 

@@ -17,7 +17,7 @@ use super::memory::{
 };
 use super::report::{Event, LastFailure};
 use crate::auth::failure::{no_tokens, reauth};
-use crate::auth::store::RecordClient;
+use crate::auth::store::{RecordClient, StoredMark};
 use crate::auth::{
     AccessToken, Provider, Record, StoreError, StoreErrorKind, StoreGuard, TokenStore, Version,
     Versioned,
@@ -293,6 +293,12 @@ impl Session {
         cached.ok_or_else(|| no_tokens().into())
     }
 
+    /// Reads the record in the store. A failure pauses refreshes, like that of a request.
+    pub(super) async fn load_or_fail(&self) -> Result<StoreRead, Stop> {
+        let read = self.shared.load().await;
+        read.map_err(|error| self.store_failed(error))
+    }
+
     /// Reconciles memory with the store. Other processes may have renewed the tokens, logged the user out, or logged in another
     /// one.
     pub(super) fn reconcile(&self, read: StoreRead) -> Result<(), Stop> {
@@ -442,6 +448,35 @@ impl Session {
             }
         }
         Ok(Err(last))
+    }
+
+    /// A mark for a refresh of these tokens that begins now.
+    pub(super) fn mark(&self, cached: &CachedTokens, owner: Option<u64>) -> StoredMark {
+        StoredMark {
+            generation: cached.tokens.generation,
+            at: self.shared.clock().now(),
+            owner,
+        }
+    }
+
+    /// Rewrites the record of the cached tokens, with this mark or without one; `None` if another process has changed it,
+    /// because it took a lost lock, or logged in or out without the lock.
+    pub(super) async fn rewrite(
+        &self,
+        cached: &CachedTokens,
+        mark: Option<StoredMark>,
+    ) -> Result<Option<Version>, StoreError> {
+        let shared = &self.shared;
+        let mut record = Record::new(cached.tokens.as_ref().clone());
+        record.refresh_mark = mark;
+        let version = shared.swap(cached.version, record).await?;
+        if let (Some(_), Ok(mut state)) = (version, self.state()) {
+            state.refreshes.foreign_mark = None;
+            if let Some(cached) = &mut state.cached {
+                cached.version = version;
+            }
+        }
+        Ok(version)
     }
 
     /// Starts serving the cached tokens.
