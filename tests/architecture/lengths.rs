@@ -1,4 +1,5 @@
-//! Checks the lengths of files, the names of types, and the dependencies among the files of the outbox.
+//! Checks the lengths of files, the names of types, the dependencies among the files of a module, and
+//! that decisions change nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -50,26 +51,49 @@ fn files_are_short_and_names_stand_once() {
     );
 }
 
-/// The files of the outbox have no cyclic dependencies, so they can be read in sequence.
+/// The files of these modules have no cyclic dependencies, so they can be read in sequence.
 #[test]
-fn no_file_of_the_outbox_needs_one_that_needs_it() {
-    let files = rust_files("crates/envd-sync/src/outbox");
-    let mut needs: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let files = files
-        .iter()
-        .filter(|(path, _)| !is_test(path) && path != "mod.rs");
-    for (path, text) in files {
-        let words = words(text);
-        let used = behind(product(&words), &["super", "::"]).map(|(_, used)| used.to_owned());
-        needs.insert(path.trim_end_matches(".rs").to_owned(), used.collect());
-    }
-    // Repeatedly remove the files that depend on no remaining file.
-    loop {
-        let left: BTreeSet<String> = needs.keys().cloned().collect();
-        needs.retain(|_, used| !used.is_disjoint(&left));
-        if needs.len() == left.len() {
-            break;
+fn no_file_of_the_outbox_or_of_the_token_manager_needs_one_that_needs_it() {
+    for folder in ["crates/envd-sync/src/outbox", "src/auth/manager"] {
+        let files = rust_files(folder);
+        let mut needs: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        let files = files
+            .iter()
+            .filter(|(path, _)| !is_test(path) && path != "mod.rs");
+        for (path, text) in files {
+            let words = words(text);
+            let used = behind(product(&words), &["super", "::"]).map(|(_, used)| used.to_owned());
+            needs.insert(path.trim_end_matches(".rs").to_owned(), used.collect());
         }
+        assert!(needs.len() > 5, "{folder}: {needs:#?}");
+        // Repeatedly remove the files that depend on no remaining file.
+        loop {
+            let left: BTreeSet<String> = needs.keys().cloned().collect();
+            needs.retain(|_, used| !used.is_disjoint(&left));
+            if needs.len() == left.len() {
+                break;
+            }
+        }
+        assert!(needs.is_empty(), "a circle in {folder}: {needs:#?}");
     }
-    assert!(needs.is_empty(), "a circle: {needs:#?}");
+}
+
+/// The words of a decision that changes its arguments, waits, or depends on chance.
+fn impure(words: &[String]) -> Vec<&str> {
+    let changed = behind(words, &[":", "&", "mut"]).map(|(_, of)| of);
+    let forbidden = ["async", "await", "fastrand"];
+    let used = words.iter().map(String::as_str);
+    let used = used.filter(|word| forbidden.contains(word));
+    changed.chain(used).collect()
+}
+
+#[test]
+fn decisions_are_pure() {
+    let planted = "async fn next(state: &mut State) { fastrand::f64() }";
+    assert_eq!(impure(&words(planted)), ["State", "async", "fastrand"]);
+    for folder in ["crates/envd-sync/src/outbox", "src/auth/manager"] {
+        let files = rust_files(folder);
+        let (path, text) = files.iter().find(|(path, _)| path == "decide.rs").unwrap();
+        assert_eq!(impure(product(&words(text))), [""; 0], "{folder}/{path}");
+    }
 }
