@@ -11,7 +11,6 @@ use tokio::runtime::Handle;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
-use super::postgres_store::load;
 use crate::connection::PooledConnection;
 use crate::database::Database;
 use crate::statement::{Statement, column};
@@ -30,18 +29,19 @@ pub(super) struct AccountLock {
 }
 
 impl AccountLock {
-    /// Tries once to take the lock, and reads the record in the same round trip. `None`: another holder has the lock.
+    /// Tries once to take the lock, and reads a row with `read` in the same round trip. `None`: another holder has the lock.
     pub(super) async fn attempt(
         database: &Database,
         permit: OwnedSemaphorePermit,
         key: &str,
+        read: Statement<'_>,
     ) -> Result<Option<(Self, Option<Row>)>, StoreError> {
         let runtime = Handle::try_current().map_err(|_| {
             let message = "the store must be used inside a tokio runtime";
             StoreError::new(StoreErrorKind::Other, message)
         })?;
         let name = database.schema.lock_name(key);
-        let statements = [Statement::new(TRY).bind(Type::TEXT, name), load(key)];
+        let statements = [Statement::new(TRY).bind(Type::TEXT, name), read];
         let (connection, rows) = database.begin(SETTINGS, &statements, None).await?;
         let lock = Self {
             held: Some((connection, permit)),

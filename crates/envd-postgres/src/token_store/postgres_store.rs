@@ -202,12 +202,12 @@ impl PostgresStore {
         let permit = permit.map_err(|_| StoreError::lock_timeout())?;
         let permit = permit
             .map_err(|_| StoreError::new(StoreErrorKind::Other, "the token store is closed"))?;
-        AccountLock::attempt(&self.0.database, permit, key).await
+        AccountLock::attempt(&self.0.database, permit, key, load(key)).await
     }
 }
 
 /// Reads the record of an account, with or without the lock.
-pub(super) fn load(key: &str) -> Statement<'_> {
+fn load(key: &str) -> Statement<'_> {
     Statement::new(LOAD).bind(Type::TEXT, key)
 }
 
