@@ -191,6 +191,10 @@ impl Row {
             } => {
                 let is_at_rest = self.state == RowState::Confirmed;
                 self.requested(intent, base.as_ref(), moment)?;
+                // Like a new declaration. The changes before it may have been pruned while the row was at rest.
+                if is_at_rest && self.record.is_none() {
+                    self.known = moment.listed.clone();
+                }
                 // A limit applies to the waiting intent only. It ends with that intent, and a delete has none.
                 let kept = self.not_after.take().filter(|_| !is_at_rest);
                 self.not_after = not_after.clone().or(kept);

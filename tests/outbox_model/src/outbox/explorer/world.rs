@@ -928,7 +928,8 @@ impl World {
         }
         self.invariants
             .says(id, said, &screen, seen, not_after, self.user, self.now);
-        if known.is_none() || matches!(said, Said::Resend | Said::KeepMine) {
+        let is_anew = row.state == RowState::Confirmed && row.record.is_none();
+        if known.is_none() || is_anew || matches!(said, Said::Resend | Said::KeepMine) {
             self.invariants.knows(id, self.listed());
         }
         let after = self.screen(id);

@@ -324,6 +324,10 @@ impl Invariants {
         }
         match commit.act {
             Some(RowEvent::Requested { intent, base, .. }) => {
+                // The user saw these records before the declaration was written anew.
+                if before.state == RowState::Confirmed && before.record.is_none() {
+                    self.of(store, id).copy.clone_from(&commit.copy);
+                }
                 // A creation that the same commit found again may be at rest before the edit.
                 let is_found = events.contains(&HistoryEventKind::Applied);
                 let asked = (intent, base.as_ref());
