@@ -4,6 +4,7 @@ use envd_sdk::ErrorKind;
 use envd_sdk::model::Role;
 use envd_sdk::ops::AccountChoice;
 use test_support::script::play;
+use test_support::table;
 
 use crate::calls::Calls;
 
@@ -25,7 +26,7 @@ An unregistered user gets an error that explains how to register
 
 #[tokio::test]
 async fn an_account_is_chosen_by_what_is_known_of_it() {
-    play::<Calls>(CHOICES).await;
+    play::<Calls>(table!(const CHOICES)).await;
 }
 
 #[test]

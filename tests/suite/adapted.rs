@@ -9,6 +9,7 @@ use envd_sdk::model::{FormType, Role, TemplateInput};
 use envd_sdk::ops::{AccountChoice, ConsignmentFilter, TemplateFilter};
 use envd_sdk::{Client, Error, RetryPolicy};
 use test_support::script::play;
+use test_support::table;
 
 use crate::calls::Calls;
 use crate::fixed_date::fake_builder;
@@ -216,7 +217,7 @@ A renamed argument refuses only the calls that use it
 
 #[tokio::test]
 async fn what_a_server_lacks_is_left_out_where_a_caller_can_do_without() {
-    play::<Calls>(LEFT_OUT).await;
+    play::<Calls>(table!(const LEFT_OUT)).await;
 }
 
 /// The names of the object types are not published, so no document may depend on them.

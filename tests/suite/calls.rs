@@ -36,7 +36,7 @@ use envd_sdk::register::{IfModified, Lookup, PropertySearch, Register};
 use envd_sdk::{Call, Client, Clock, Error, HttpOptions, Outcome, Result, RetryPolicy};
 use serde::Serialize;
 use serde_json::{Value, json};
-use test_support::script::{Stage, listed, span};
+use test_support::script::{Stage, Unparsed, listed, span};
 use test_support::{Reply, Request, Server, refusing_address};
 use tokio::task::JoinHandle;
 
@@ -260,7 +260,9 @@ impl Calls {
         let mut calls = Self::start().await;
         calls.script.lock().unwrap().0.push(Some(reply));
         for step in steps {
-            let Ok(()) = calls.act(&step.split(' ').collect::<Vec<_>>()).await;
+            let Ok(()) = calls
+                .act(step.split(' ').map(str::to_owned).collect())
+                .await;
         }
         calls
     }
@@ -530,6 +532,8 @@ fn time(time: Option<Duration>) -> String {
 }
 
 impl Stage for Calls {
+    type Does = Vec<String>;
+    type Sees = Unparsed;
     type Error = Infallible;
 
     async fn start() -> Self {
@@ -559,7 +563,9 @@ impl Stage for Calls {
         }
     }
 
-    async fn act(&mut self, words: &[&str]) -> Result<(), Infallible> {
+    async fn act(&mut self, words: Vec<String>) -> Result<(), Infallible> {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let words = &*words;
         let rest = words[1..].join(" ");
         match words[0] {
             "reply" => {
@@ -649,7 +655,9 @@ impl Stage for Calls {
         Ok(())
     }
 
-    async fn see(&mut self, words: &[&str]) -> String {
+    async fn see(&mut self, _: &Unparsed, expected: &str) -> String {
+        let words: Vec<&str> = expected.split(' ').collect();
+        let words = &*words;
         let word = words[0];
         let rest = words[1..].join(" ");
         let found = |is_so: bool, text: &str| if is_so { &rest } else { text }.to_owned();

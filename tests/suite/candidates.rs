@@ -7,6 +7,7 @@ use envd_sdk::model::{
 };
 use envd_sdk::{AccountClient, RetryPolicy};
 use test_support::script::play;
+use test_support::table;
 
 use crate::calls::{self, Calls};
 use crate::fixed_date::manual;
@@ -137,5 +138,5 @@ A date filter is sent only if the caller sets it
 
 #[tokio::test]
 async fn an_incomplete_list_is_an_error() {
-    play::<Calls>(INCOMPLETE).await;
+    play::<Calls>(table!(const INCOMPLETE)).await;
 }

@@ -7,6 +7,7 @@ use envd_sdk::fake::{Fake, Fault};
 use envd_sdk::{Error, ErrorKind};
 use serde_json::json;
 use test_support::script::play;
+use test_support::table;
 
 use crate::calls::Calls;
 use crate::fixed_date::{log_in, manager, manual, start_fake};
@@ -95,7 +96,7 @@ A redirect is not followed
 
 #[tokio::test]
 async fn a_provider_is_believed_by_its_metadata_only() {
-    play::<Calls>(REPLIES).await;
+    play::<Calls>(table!(const REPLIES)).await;
 }
 
 #[tokio::test]

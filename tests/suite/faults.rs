@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use envd_sdk::fake::{Fake, Fault};
 use test_support::script::play;
+use test_support::table;
 
 use crate::calls::Calls;
 use crate::fixed_date::manual;
@@ -42,7 +43,7 @@ Paths of the register have faults too
 
 #[tokio::test]
 async fn a_change_is_made_only_if_the_connection_drops_after_it() {
-    play::<Calls>(FAULTS).await;
+    play::<Calls>(table!(const FAULTS)).await;
 }
 
 async fn query(fake: &Fake) -> Option<Raw> {

@@ -1,6 +1,7 @@
 //! Documents of the caller that replace ours, for a live schema that differs from the assumptions.
 
 use test_support::script::play;
+use test_support::table;
 
 use crate::calls::Calls;
 
@@ -79,7 +80,7 @@ A document of another kind is refused
 
 #[tokio::test]
 async fn a_document_of_the_caller_replaces_ours() {
-    play::<Calls>(OVERRIDES).await;
+    play::<Calls>(table!(const OVERRIDES)).await;
 }
 
 const QUERIES: &str = r#"
@@ -114,5 +115,5 @@ Only null without an error is no record
 
 #[tokio::test]
 async fn odd_replies_to_queries_have_their_errors() {
-    play::<Calls>(QUERIES).await;
+    play::<Calls>(table!(const QUERIES)).await;
 }

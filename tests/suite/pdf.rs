@@ -3,6 +3,7 @@
 use envd_sdk::ErrorKind;
 use envd_sdk::model::PdfUrl;
 use test_support::script::play;
+use test_support::table;
 
 use crate::calls::Calls;
 use crate::fixed_date::start_fake;
@@ -43,5 +44,5 @@ An address that must not be asked is refused
 
 #[tokio::test]
 async fn the_other_host_learns_nothing_and_is_not_believed() {
-    play::<Calls>(DOWNLOADS).await;
+    play::<Calls>(table!(const DOWNLOADS)).await;
 }

@@ -4,6 +4,7 @@
 
 use test_support::Reply;
 use test_support::script::{play, rows};
+use test_support::table;
 
 use crate::calls::Calls;
 use crate::scripted::typed;
@@ -154,7 +155,7 @@ Without the setting a compressed reply is refused by name
 
 #[tokio::test]
 async fn other_replies_are_named_for_what_they_are() {
-    play::<Calls>(OTHERS).await;
+    play::<Calls>(table!(const OTHERS)).await;
 }
 
 /// The reply of a TLS server to plain HTTP, and more headers than the HTTP library accepts.

@@ -1,6 +1,7 @@
 //! Retries: the failures that are retried, and those after which a mutation may have been applied.
 
 use test_support::script::play;
+use test_support::table;
 
 use crate::calls::Calls;
 
@@ -53,7 +54,7 @@ The deadline of a call covers all its requests
 
 #[tokio::test]
 async fn calls_are_retried_where_that_does_no_harm() {
-    play::<Calls>(RETRIES).await;
+    play::<Calls>(table!(const RETRIES)).await;
 }
 
 /// With a limit of one concurrent request.
@@ -71,5 +72,5 @@ A limit of zero is refused, and the largest is not
 
 #[tokio::test]
 async fn a_turn_is_given_back() {
-    play::<Calls>(TURNS).await;
+    play::<Calls>(table!(const TURNS)).await;
 }

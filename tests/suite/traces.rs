@@ -2,6 +2,7 @@
 
 use envd_sdk::ops::ConsignmentFilter;
 use test_support::script::play;
+use test_support::table;
 
 use super::trace_recorder::{recorded, recorded_by_us, trace_in_separate_process};
 use crate::calls::Calls;
@@ -48,7 +49,7 @@ const TRACED: [&str; 18] = [
 fn calls_are_traced_with_names_numbers_and_codes_and_without_what_they_carry() {
     let name = "traces::calls_are_traced_with_names_numbers_and_codes_and_without_what_they_carry";
     trace_in_separate_process(name, async {
-        play::<Calls>(SESSION).await;
+        play::<Calls>(table!(const SESSION)).await;
         let fake = start_fake().await;
         let account = fake.client().build().unwrap().account(fake.account_id());
         let mut pager = account.consignments(&ConsignmentFilter::default());

@@ -1,6 +1,7 @@
 //! Pauses after `Retry-After`, and the results of look-ups.
 
 use test_support::script::play;
+use test_support::table;
 
 use crate::calls::Calls;
 
@@ -47,7 +48,7 @@ A client for one request waits out a short pause of its user
 
 #[tokio::test]
 async fn pauses_are_kept_by_those_whom_they_concern() {
-    play::<Calls>(PAUSES).await;
+    play::<Calls>(table!(const PAUSES)).await;
 }
 
 const LOOK_UPS: &str = r#"
@@ -97,5 +98,5 @@ Settings that cannot work are named, and nothing is sent
 
 #[tokio::test]
 async fn look_ups_are_answered() {
-    play::<Calls>(LOOK_UPS).await;
+    play::<Calls>(table!(const LOOK_UPS)).await;
 }

@@ -235,20 +235,6 @@ pub(super) fn addressed(client: ProviderBuilder, clock: &Clock) -> ProviderBuild
         .clock(clock.clone())
 }
 
-/// Reply bodies in scripts. Any other word is an error code.
-pub(super) fn body(word: &str) -> String {
-    match word {
-        "html" => "<html>".to_owned(),
-        "cut" => r#"{"access_token":"at-2","refresh_token":"rt-2","expi"#.to_owned(),
-        "short" => r#"{"access_token":"short","expires_in":10}"#.to_owned(),
-        "limit" => {
-            json!({"error": "access_denied", "error_description": "Global limit has been reached"})
-                .to_string()
-        }
-        code => json!({"error": code, "error_description": "Blocked by a rule"}).to_string(),
-    }
-}
-
 /// The tokens of this generation, valid for a day.
 pub(in crate::auth) fn renewed(n: u64) -> serde_json::Value {
     json!({

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use test_support::script::{Stage, listed, play, rows};
+use test_support::script::{Stage, Unparsed, listed, play, rows};
+use test_support::table;
 
 use crate::validate::tests::questions::{input, list, shown, today};
 use crate::validate::{Change, Finding, Form, Item, ItemRow, QuestionRef};
@@ -50,6 +51,8 @@ pub(super) fn outline(items: &[Item]) -> String {
 }
 
 impl Stage for Edits {
+    type Does = Vec<String>;
+    type Sees = Unparsed;
     type Error = String;
 
     async fn start() -> Self {
@@ -61,7 +64,9 @@ impl Stage for Edits {
         }
     }
 
-    async fn act(&mut self, words: &[&str]) -> Result<(), String> {
+    async fn act(&mut self, words: Vec<String>) -> Result<(), String> {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let words = &*words;
         let before = self.form.save();
         let form = &mut self.form;
         let done = match *words {
@@ -97,7 +102,9 @@ impl Stage for Edits {
         Ok(())
     }
 
-    async fn see(&mut self, words: &[&str]) -> String {
+    async fn see(&mut self, _: &Unparsed, expected: &str) -> String {
+        let words: Vec<&str> = expected.split(' ').collect();
+        let words = &*words;
         let questions = |questions: &[QuestionRef]| listed(questions.iter().map(shown));
         let codes = |findings: &[Arc<Finding>]| listed(findings.iter().map(|it| it.code.clone()));
         let seen = match words[0] {
@@ -127,5 +134,5 @@ impl Stage for Edits {
 
 #[tokio::test]
 async fn each_edit_has_the_effects_in_the_table() {
-    play::<Edits>(include_str!("scenarios.txt")).await;
+    play::<Edits>(table!("scenarios.txt")).await;
 }

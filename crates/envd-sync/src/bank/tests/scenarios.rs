@@ -17,15 +17,16 @@ use crate::error::{Error, Result};
 use crate::store::rows::Batch;
 use crate::store::tests::faulty_store::{FaultyStore, Moment};
 use crate::store::{MemorySync, SyncStore};
-use crate::tests::script::{Stage, listed, play, span};
+use crate::tests::script::{Stage, Unparsed, listed, play, span};
 use crate::tests::shown;
 use envd_sdk::Clock;
 use envd_sdk::model::{FormType, Timestamp};
 use envd_sdk::validate::{ContentHash, Form, SavedForm};
+use test_support::table;
 
 #[tokio::test]
 async fn lists_and_drafts_are_kept_as_the_table_says() {
-    play::<Play>(include_str!("scenarios.txt")).await;
+    play::<Play>(table!("scenarios.txt")).await;
 }
 
 struct Play {
@@ -177,6 +178,8 @@ impl Play {
 }
 
 impl Stage for Play {
+    type Does = Vec<String>;
+    type Sees = Unparsed;
     type Error = Error;
 
     async fn start() -> Self {
@@ -197,7 +200,9 @@ impl Stage for Play {
         }
     }
 
-    async fn act(&mut self, words: &[&str]) -> Result<()> {
+    async fn act(&mut self, words: Vec<String>) -> Result<()> {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let words = &*words;
         self.commits = self.store.commits();
         let taken = self.take(words).await;
         if let Err(error) = &taken {
@@ -206,7 +211,9 @@ impl Stage for Play {
         taken
     }
 
-    async fn see(&mut self, words: &[&str]) -> String {
+    async fn see(&mut self, _: &Unparsed, expected: &str) -> String {
+        let words: Vec<&str> = expected.split(' ').collect();
+        let words = &*words;
         let what = words[0];
         let expected = words[1..].join(" ");
         let latest = async || self.banks.latest().await.unwrap().unwrap();

@@ -6,4 +6,5 @@ mod scenarios;
 mod schedules;
 mod site;
 mod together;
+mod words;
 mod yard;

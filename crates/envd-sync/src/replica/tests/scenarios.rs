@@ -4,18 +4,23 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
+use test_support::table;
 
-use super::listing::{Compared, ListOrder, Total, instant};
+use super::listing::{Compared, ListOrder, ListedRecord, Total, instant};
 use super::site::{Records, Site, copied, delivered, described};
+use super::words::{
+    AlteredField, ComparedWord, Damage, DateWord, Does, Happening, Nth, Order, OtherProgram,
+    Pruning, SavedField, Seconds, Sees, Step, WebsiteStep,
+};
 use crate::error::{Error, Result};
 use crate::replica::{Change, Changes, Depth, Replica, ScanProgress};
 use crate::store::rows::{Batch, ChangeRange};
 use crate::store::tests::faulty_store::{FaultyStore, Moment};
 use crate::store::{MemorySync, SyncStore};
-use crate::tests::script::{Stage, listed, play, seconds, span};
+use crate::tests::script::{Stage, Vocabulary, listed, play, refuses_misspelled};
 use crate::tests::shown;
 use envd_sdk::model::Timestamp;
-use envd_sdk::profile::{Source, Sourced};
+use envd_sdk::profile::{ComparedDate, Source, Sourced};
 
 /// Holds: gone: after two clean scans in a row and a read that does not find it.
 /// Holds: a scan that was interrupted or shifted makes nothing gone.
@@ -27,7 +32,7 @@ use envd_sdk::profile::{Source, Sourced};
 /// Holds: full depth reads each new or changed record once.
 #[tokio::test]
 async fn scans_leave_the_copy_as_the_table_says() {
-    play::<Play>(include_str!("scans.txt")).await;
+    play::<Play>(table!("scans.txt")).await;
 }
 
 /// Holds: a gap in the same place scan after scan is known.
@@ -35,7 +40,7 @@ async fn scans_leave_the_copy_as_the_table_says() {
 /// Holds: what another version wrote is neither read nor overwritten.
 #[tokio::test]
 async fn doubtful_lists_are_delivered_as_the_table_says() {
-    play::<Play>(include_str!("doubts.txt")).await;
+    play::<Play>(table!("doubts.txt")).await;
 }
 
 /// Holds: a consumer that is named late is told everything.
@@ -46,7 +51,7 @@ async fn doubtful_lists_are_delivered_as_the_table_says() {
 /// Holds: retention prunes rows, and tells consumers only if asked.
 #[tokio::test]
 async fn consumers_and_other_programs_see_what_the_table_says() {
-    play::<Play>(include_str!("others.txt")).await;
+    play::<Play>(table!("others.txt")).await;
 }
 
 /// A service with its copy, and the report of the last step.
@@ -70,13 +75,13 @@ struct Play {
 }
 
 impl Play {
-    fn with(count: &str, order: &[&str]) -> Self {
-        let site = Site::with(count.parse().unwrap());
+    fn with(count: usize, order: Option<Order>) -> Self {
+        let site = Site::with(count);
         let memory = MemorySync::new();
         site.lock().list.order = match order {
-            ["by", "id"] => ListOrder::Id,
-            ["earliest", "first"] => ListOrder::EarliestUpdateFirst,
-            _ => ListOrder::LatestUpdateFirst,
+            Some(Order::ById) => ListOrder::Id,
+            Some(Order::EarliestFirst) => ListOrder::EarliestUpdateFirst,
+            Some(Order::LatestFirst) | None => ListOrder::LatestUpdateFirst,
         };
         let store = FaultyStore::new(&memory, usize::MAX);
         let progress = Arc::new(Mutex::new(Vec::new()));
@@ -140,119 +145,128 @@ impl Play {
         Ok(())
     }
 
-    /// Schedules steps, joined by `and`, to run before a commit.
-    fn before_commit(&self, nth: &str, steps: String) {
+    /// Schedules what happens before a commit.
+    fn before_commit(&self, nth: usize, happenings: Vec<Happening>) {
         let records = self.site.shared();
         let other = self.site.replica(self.memory.clone());
         let happens = async move {
-            for step in steps.split(" and ") {
-                match &step.split(' ').collect::<Vec<_>>()[..] {
-                    ["another", "full"] => drop(other.sync_full().await.unwrap()),
-                    ["another", _] => drop(other.sync().await.unwrap()),
-                    edit => edit_by(&mut records.lock().unwrap(), edit),
+            for happening in happenings {
+                match happening {
+                    Happening::OtherProgram(OtherProgram::SyncFull) => {
+                        drop(other.sync_full().await.unwrap());
+                    }
+                    Happening::OtherProgram(OtherProgram::Sync) => {
+                        drop(other.sync().await.unwrap());
+                    }
+                    Happening::Website(edit) => edit_by(&mut records.lock().unwrap(), &edit),
                 }
             }
         };
-        self.store
-            .at(Moment::BeforeCommit(nth.parse().unwrap()), happens);
+        self.store.at(Moment::BeforeCommit(nth), happens);
     }
 
-    async fn do_step(&mut self, words: &[&str]) -> Result<()> {
+    async fn do_step(&mut self, does: Does) -> Result<()> {
         let replica = self.replica.clone();
-        match *words {
-            ["with", count, ref order @ ..] => *self = Self::with(count, order),
-            [how @ ("sync" | "full")] => self.sync(how == "full").await?,
-            ["calm"] => self.site.make_incremental(&self.replica).await,
-            ["tell", ref consumer @ ..] => {
-                let consumer = consumer.first().unwrap_or(&"a");
+        match does {
+            Does::With(count, order) => *self = Self::with(count, order),
+            Does::Sync => self.sync(false).await?,
+            Does::SyncFull => self.sync(true).await?,
+            Does::Calm => self.site.make_incremental(&self.replica).await,
+            Does::Tell(consumer) => {
+                let consumer = consumer.as_deref().unwrap_or("a");
                 self.delivered = Some(delivered(&self.replica, consumer).await);
             }
-            ["hear", feed] => self.hear(feed, usize::MAX).await?,
-            ["hear", feed, most] => self.hear(feed, most.parse().unwrap()).await?,
-            ["ack", feed, nth] => {
-                let (feed, heard) = self.feeds.get_mut(feed).unwrap();
-                let nth: usize = nth.parse().unwrap();
+            Does::Hear(feed, most) => self.hear(&feed, most.unwrap_or(usize::MAX)).await?,
+            Does::Acknowledge(feed, nth) => {
+                let (feed, heard) = self.feeds.get_mut(&feed).unwrap();
                 feed.acknowledge(&heard[nth - 1]).await?;
             }
-            ["chunks", "of", size] => self.chunk = size.parse().unwrap(),
-            ["restart"] => self.feeds.clear(),
-            ["remove", consumer] => {
-                let was_there = self.replica.remove_consumer(consumer).await?;
+            Does::ChunksOf(size) => self.chunk = size,
+            Does::Restart => self.feeds.clear(),
+            Does::RemoveConsumer(consumer) => {
+                let was_there = self.replica.remove_consumer(&consumer).await?;
                 self.text = format!("was there: {was_there}");
             }
-            ["before", "commit", nth, ref steps @ ..] => self.before_commit(nth, steps.join(" ")),
-            ["before", number, ref edit @ ..] => {
-                let number = number.trim_end_matches(':');
-                let edit = edit.join(" ");
-                let edit = move |records: &mut Records| {
-                    edit_by(records, &edit.split(' ').collect::<Vec<_>>());
-                };
-                self.site.before_request(number.parse().unwrap(), edit);
+            Does::BeforeCommit(nth, happenings) => self.before_commit(nth, happenings),
+            Does::BeforeRequest(Nth(number), edit) => {
+                let edit = move |records: &mut Records| edit_by(records, &edit);
+                self.site.before_request(number, edit);
             }
-            ["takes", commits] => self.store.allow(commits.parse().unwrap_or(usize::MAX)),
-            ["overlap", time] => self.replica = replica.overlap(span(time)),
-            ["horizon", time] => self.replica = replica.horizon(span(time)),
-            ["retention", time, how] => {
-                self.replica = replica.retention(span(time));
-                self.replica.reports_pruned = how == "aloud";
+            Does::TakesCommits(commits) => self.store.allow(commits),
+            Does::TakesAll => self.store.allow(usize::MAX),
+            Does::Overlap(time) => self.replica = replica.overlap(time),
+            Does::Horizon(time) => self.replica = replica.horizon(time),
+            Does::Retention(time, pruning) => {
+                self.replica = replica.retention(time);
+                self.replica.reports_pruned = matches!(pruning, Pruning::Reported);
             }
-            ["pages", "of", size] => self.replica = replica.page_size(size.parse().unwrap()),
-            ["depth", "full"] => self.replica = replica.depth(Depth::Full),
-            ["date", ref how @ .., date] => {
-                let date = serde_json::from_value(json!(date)).ok();
-                self.replica.compared = match *how {
-                    ["stated"] => Sourced {
-                        value: date,
-                        source: Source::Stated,
-                    },
-                    _ => Sourced::seen(date),
+            Does::PageSize(size) => self.replica = replica.page_size(size),
+            Does::DepthFull => self.replica = replica.depth(Depth::Full),
+            Does::Date(date) => self.replica.compared = Sourced::seen(compared_date(&date)),
+            Does::DateStated(date) => {
+                self.replica.compared = Sourced {
+                    value: compared_date(&date),
+                    source: Source::Stated,
                 };
             }
-            ["clock", time] => self.site.clock.advance(span(&time[1..])),
-            ["version", format] => {
+            Does::AdvanceClock(time) => self.site.clock.advance(time),
+            Does::OtherVersion(format) => {
+                let format = format.to_string();
                 let batch = Batch {
-                    documents: vec![("replica".to_owned(), Some(another_version(format)))],
+                    documents: vec![("replica".to_owned(), Some(another_version(&format)))],
                     ..Batch::default()
                 };
                 assert!(self.memory.commit("envd-1", &batch).await?);
             }
-            _ => edit_by(&mut self.site.lock(), words),
         }
         Ok(())
+    }
+
+    /// A member of the report, as a text.
+    fn reported(&self, member: &str) -> String {
+        text_of(&self.report[member])
     }
 }
 
 impl Stage for Play {
+    type Does = Step;
+    type Sees = Sees;
     type Error = Error;
 
     async fn start() -> Self {
-        Self::with("0", &[])
+        Self::with(0, None)
     }
 
-    async fn act(&mut self, words: &[&str]) -> Result<()> {
-        (self.delivered, self.requests) = (None, self.site.take_requests());
+    async fn act(&mut self, step: Step) -> Result<()> {
+        self.delivered = None;
+        self.requests = self.site.take_requests();
         self.before = self.counts();
         self.progress.lock().unwrap().clear();
-        let done = self.do_step(words).await;
+        let done = match step {
+            Step::Program(does) => self.do_step(does).await,
+            Step::Website(edit) => {
+                edit_by(&mut self.site.lock(), &edit);
+                Ok(())
+            }
+        };
         if let Err(error) = &done {
             self.text = format!("{:?} {}", error.kind(), shown(error));
         }
         done
     }
 
-    async fn see(&mut self, words: &[&str]) -> String {
-        let what = words[0];
-        let expected = words[1..].join(" ");
+    async fn see(&mut self, sees: &Sees, expected: &str) -> String {
+        let expected = expected.to_owned();
         let is_number = expected.parse::<usize>().is_ok();
         let reads = || self.requests.iter().filter(|it| it.0 == "Consignment");
         let since = |nth: usize| (self.counts()[nth] - self.before[nth]).to_string();
-        let seen = match what {
-            "copied" => match (copied(&self.memory).await, &*expected) {
+        match sees {
+            Sees::Copied => match (copied(&self.memory).await, &*expected) {
                 (copied, "all") if copied == self.site.ids() => expected,
                 (copied, _) if is_number => copied.len().to_string(),
                 (copied, _) => listed(copied),
             },
-            "told" => {
+            Sees::Told => {
                 let delivered = match self.delivered.take() {
                     Some(delivered) => delivered,
                     None => delivered(&self.replica, "a").await,
@@ -267,23 +281,27 @@ impl Stage for Play {
                     None => listed(delivered),
                 }
             }
-            "from" => self.requests[0].2.clone(),
+            Sees::From => self.requests[0].2.clone(),
             // An ended program may have requested a later page ahead, which the service still receives.
-            "first" => {
+            Sees::First => {
                 let lists = self.requests.iter().filter(|it| it.0 != "Consignment");
                 let full = lists.filter(|(_, _, from)| from.is_empty());
                 let first = full.map(|(_, cursor, _)| cursor.parse().unwrap_or(0)).min();
                 first.map_or("none".to_owned(), |first: usize| first.to_string())
             }
-            "sent" => self.requests.len().to_string(),
-            "asked" if is_number => reads().count().to_string(),
-            "asked" => listed(reads().map(|it| it.1.clone())),
-            "commits" => since(0),
-            "reads" => since(1),
-            "progress" => self.progress.lock().unwrap().join(" "),
-            "problems" => self.report[what].as_array().unwrap().len().to_string(),
-            "gap" => listed(self.report["gaps"].as_array().unwrap().iter().map(text_of)),
-            "refuted" => {
+            Sees::Sent => self.requests.len().to_string(),
+            Sees::Asked if is_number => reads().count().to_string(),
+            Sees::Asked => listed(reads().map(|it| it.1.clone())),
+            Sees::Commits => since(0),
+            Sees::Reads => since(1),
+            Sees::Progress => self.progress.lock().unwrap().join(" "),
+            Sees::Problems => self.report["problems"]
+                .as_array()
+                .unwrap()
+                .len()
+                .to_string(),
+            Sees::Gap => listed(self.report["gaps"].as_array().unwrap().iter().map(text_of)),
+            Sees::Refuted => {
                 let problems = self.report["problems"].as_array().unwrap().iter();
                 let mut refuted = problems.filter_map(|it| {
                     let (_, record) = it.as_str()?.split_once("does not hold: ")?;
@@ -291,12 +309,13 @@ impl Stage for Play {
                 });
                 refuted.next().unwrap_or("nothing").to_owned()
             }
-            "says" if self.text.contains(&expected) => expected,
-            "says" => self.text.clone(),
-            "hides" if self.text.contains(&expected) => self.text.clone(),
-            "hides" => expected,
-            "why" if text_of(&self.report[what]).contains(&expected) => expected,
-            "consumers" => {
+            Sees::Says if self.text.contains(&expected) => expected,
+            Sees::Says => self.text.clone(),
+            Sees::Hides if self.text.contains(&expected) => self.text.clone(),
+            Sees::Hides => expected,
+            Sees::Why if self.reported("why").contains(&expected) => expected,
+            Sees::Why => self.reported("why"),
+            Sees::Consumers => {
                 let known = self.replica.consumers().await.unwrap().into_iter();
                 let shown = known.map(|it| {
                     let late = if it.is_catching_up { " late" } else { "" };
@@ -304,37 +323,43 @@ impl Stage for Play {
                 });
                 listed(shown)
             }
-            "changes" => {
+            Sees::Changes => {
                 let all = self
                     .memory
                     .changes("envd-1", ChangeRange::After(0), usize::MAX);
                 all.await.unwrap().len().to_string()
             }
-            "whole" => {
+            Sees::Whole => {
                 let record = self.replica.consignment(&*expected).await.unwrap().unwrap();
                 let is_whole = record.depth() == Depth::Full && record.json().contains("answers");
-                (if is_whole {
+                if is_whole {
                     expected
                 } else {
                     "in part".to_owned()
-                })
-                .clone()
+                }
             }
-            "stored" => {
+            Sees::StoredVersion => {
                 let stored = self.memory.documents("envd-1", "replica").await.unwrap();
-                let is_kept = words
-                    .last()
-                    .is_some_and(|it| stored[0].text == another_version(it));
-                (if is_kept {
+                if stored[0].text == another_version(&expected) {
                     expected
                 } else {
                     stored[0].text.clone()
-                })
-                .clone()
+                }
             }
-            _ => text_of(&self.report[what]),
-        };
-        format!("{what} {seen}")
+            Sees::Mode
+            | Sees::Clean
+            | Sees::Seen
+            | Sees::Appeared
+            | Sees::Changed
+            | Sees::Gone
+            | Sees::Pruned
+            | Sees::Pages
+            | Sees::Requests
+            | Sees::Restarts
+            | Sees::Resumed
+            | Sees::Watermark
+            | Sees::NextFullWalk => self.reported(sees.phrase()),
+        }
     }
 }
 
@@ -346,64 +371,78 @@ fn text_of(value: &Value) -> String {
     value.as_str().map_or(value.to_string(), str::to_owned)
 }
 
-/// An edit on the website, or a change in the behaviour of the service.
-fn edit_by(records: &mut Records, words: &[&str]) {
-    match *words {
-        ["save", id] => records.save(id, |_| {}),
-        ["save", id, "heads", heads] => {
-            let heads: u32 = heads.parse().unwrap();
-            records.save(id, |record| record["heads"] = json!(heads));
-        }
-        ["save", id, "origin", pic] => {
-            records.save(id, |record| record["origin"] = json!({"pic": pic}));
-        }
-        ["save", id, name, value] => records.save(id, |record| record[name] = value.into()),
-        // An edit that leaves the date of the last change alone.
-        ["alter", id, name, value] => {
+fn compared_date(word: &DateWord) -> Option<ComparedDate> {
+    match word {
+        DateWord::LastChange => Some(ComparedDate::LastChange),
+        DateWord::Creation => Some(ComparedDate::Creation),
+        DateWord::Movement => Some(ComparedDate::Movement),
+        DateWord::Unknown => None,
+    }
+}
+
+/// A record that exists.
+fn known<'r>(records: &'r mut Records, id: &str) -> &'r mut ListedRecord {
+    let record = records.list.records.get_mut(id);
+    record.unwrap_or_else(|| panic!("there is no record {id}"))
+}
+
+/// Makes an edit on the website, or changes the behaviour of the service.
+fn edit_by(records: &mut Records, step: &WebsiteStep) {
+    match step {
+        WebsiteStep::Save(id, None) => records.save(id, |_| {}),
+        WebsiteStep::Save(id, Some(field)) => records.save(id, |record| match field {
+            SavedField::Heads(heads) => record["heads"] = json!(heads),
+            SavedField::Origin(pic) => record["origin"] = json!({"pic": pic}),
+            SavedField::Status(status) => record["status"] = json!(status),
+            SavedField::MovementDate(day) => record["movementDate"] = json!(day),
+        }),
+        WebsiteStep::Alter(id, field, value) => {
             let value = if value == "null" {
                 Value::Null
             } else {
-                value.into()
+                json!(value)
             };
-            records.list.record(id, "").value[name] = value;
+            known(records, id).value[field.phrase()] = value;
         }
-        ["day", id, heads] => records.next_day(id, heads.parse().unwrap()),
-        ["delete", id] => records.delete(id),
-        ["hide", id] => records.list.record(id, "").is_listed = false,
-        ["show", id] => records.list.record(id, "").is_listed = true,
-        ["mend", id] => records.save(id, |record| *record = json!({"id": id})),
-        ["garble", id, how] => {
-            records.list.record(id, "").value = match how {
-                "null" => Value::Null,
-                "no-id" => json!({"id": null}),
-                "heads" => json!({"id": id, "heads": "many"}),
-                _ => json!({"id": 7, "heads": []}),
+        WebsiteStep::NextDay(id, heads) => records.next_day(id, *heads),
+        WebsiteStep::Delete(id) => records.delete(id),
+        WebsiteStep::Hide(id) => known(records, id).is_listed = false,
+        WebsiteStep::Show(id) => known(records, id).is_listed = true,
+        WebsiteStep::Mend(id) => records.save(id, |record| *record = json!({"id": id})),
+        WebsiteStep::Garble(id, damage) => {
+            known(records, id).value = match damage {
+                Damage::Null => Value::Null,
+                Damage::NoId => json!({"id": null}),
+                Damage::Heads => json!({"id": id, "heads": "many"}),
+                Damage::Id => json!({"id": 7, "heads": []}),
             };
         }
-        // All dates earlier, as after a restart of the fake.
-        ["earlier", time] => {
+        WebsiteStep::Earlier(time) => {
             for record in records.list.records.values_mut() {
-                record.updated -= u64::try_from(span(time).as_millis()).unwrap();
+                record.updated -= u64::try_from(time.as_millis()).unwrap();
                 record.value["updatedAt"] = json!(Timestamp::from(instant(record.updated)));
             }
         }
-        ["later", time] => {
+        WebsiteStep::Later(Seconds(seconds)) => {
             let now = &mut records.list.now;
             #[expect(clippy::cast_possible_truncation, reason = "whole seconds")]
-            let milliseconds = (seconds(time) * 1_000.0) as i64;
+            let milliseconds = (seconds * 1_000.0) as i64;
             *now = now.saturating_add_signed(milliseconds);
         }
-        ["compares", what] => {
-            use Compared::{Created, Moved, Nothing, Updated};
-            let mut all = [Created, Moved, Nothing, Updated].into_iter();
-            let compared = all.find(|it| format!("{it:?}").to_lowercase() == what);
-            records.list.compared = compared.unwrap();
+        WebsiteStep::Compares(date) => {
+            records.list.compared = match date {
+                ComparedWord::Created => Compared::Created,
+                ComparedWord::Moved => Compared::Moved,
+                ComparedWord::Nothing => Compared::Nothing,
+                ComparedWord::Updated => Compared::Updated,
+            };
         }
-        ["lag", lists] => records.list.lag = lists.parse().unwrap(),
-        ["no", "totals"] => records.list.total = Total::Null,
-        ["refuses", cursor] => records.refused = vec![cursor.to_owned()],
-        ["reads", status, ..] => records.reads = status.parse().ok(),
-        ["error", "at", path] => {
+        WebsiteStep::Lag(lists) => records.list.lag = *lists,
+        WebsiteStep::NoTotals => records.list.total = Total::Null,
+        WebsiteStep::RefusesCursor(cursor) => records.refused = vec![cursor.clone()],
+        WebsiteStep::ReadsAnswer(status) => records.reads = Some(*status),
+        WebsiteStep::ReadsAsTheyAre => records.reads = None,
+        WebsiteStep::ErrorAt(path) => {
             let part = |part: &str| {
                 part.parse::<u64>()
                     .map_or(json!(part), |index| json!(index))
@@ -411,6 +450,22 @@ fn edit_by(records: &mut Records, words: &[&str]) {
             let path: Value = path.split('.').map(part).collect();
             records.errors = json!([{"message": "a part is missing", "path": path}]);
         }
-        _ => panic!("{words:?} is no step"),
     }
+}
+
+/// Each word of each vocabulary, misspelled, is an error with the place and the known words.
+#[test]
+fn misspelled_words_are_refused() {
+    refuses_misspelled::<Play, Does>("{} 1");
+    refuses_misspelled::<Play, Order>("with 3 {}");
+    refuses_misspelled::<Play, Pruning>("retention 10d {}");
+    refuses_misspelled::<Play, DateWord>("date stated {}");
+    refuses_misspelled::<Play, OtherProgram>("before commit 1 save a and {}");
+    refuses_misspelled::<Play, WebsiteStep>("{} r001");
+    refuses_misspelled::<Play, WebsiteStep>("before 2: {} r001");
+    refuses_misspelled::<Play, SavedField>("save r001 {} 1");
+    refuses_misspelled::<Play, AlteredField>("alter r001 {} null");
+    refuses_misspelled::<Play, Damage>("garble r001 {}");
+    refuses_misspelled::<Play, ComparedWord>("compares {}");
+    refuses_misspelled::<Play, Sees>("sync -> {}");
 }

@@ -6,14 +6,22 @@
 //! calls: a token, a user, or the kinds of an error.
 
 mod process;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use test_support::script::{Stage, listed, play, seconds};
+use test_support::script::{Expected, Stage, Vocabulary, listed, play, refuses_misspelled};
+use test_support::table;
 
 use self::process::Process;
-use super::bench::{Bench, DAY, KEY, SECOND, body, claims_of, reply, yields};
+use self::words::{
+    Body, Call, CallKind, Destination, EventName, Fault, FieldText, Header, HeldCalls, Less,
+    LoginSetting, Offset, Omitted, ProcessOption, ProcessSees, ProcessStep, Reply, ReplyAnswer,
+    ReplyKind, ReplyProperty, Sees, SignerFault, Span, Step, StoreCalls, TokenField, Unsigned,
+    User, Without, WorldSees, WorldStep,
+};
+use super::bench::{self, Bench, KEY, SECOND, claims_of, yields};
 use crate::auth::store::{Gate, StoredMark};
 use crate::auth::{Record, StoreGuard, TokenStore};
 use crate::fake::NoReply;
@@ -22,7 +30,7 @@ macro_rules! tables {
     ($($table:ident)*) => { $(
         #[tokio::test]
         async fn $table() {
-            play::<Play>(include_str!(concat!(stringify!($table), ".txt"))).await;
+            play::<Play>(table!(concat!(stringify!($table), ".txt"))).await;
         }
     )* };
 }
@@ -41,16 +49,6 @@ struct Play {
     took: Duration,
 }
 
-fn span(text: &str) -> Duration {
-    if let Some(percent) = text.strip_suffix('%') {
-        return DAY / 100 * percent.parse::<u32>().unwrap();
-    }
-    match text.strip_suffix("ms") {
-        Some(millis) => Duration::from_millis(millis.parse().unwrap()),
-        None => Duration::from_secs_f64(seconds(text)),
-    }
-}
-
 /// Formats a number, or the bound that it satisfies: `at most 10s`.
 fn measured(seen: f64, unit: &str, expected: &str) -> String {
     let bound = |sign: &str| {
@@ -66,15 +64,6 @@ fn measured(seen: f64, unit: &str, expected: &str) -> String {
     }
 }
 
-/// Splits off a last word such as `x3`. Returns the other words and that number.
-fn times<'w, 's>(words: &'w [&'s str]) -> (&'w [&'s str], Option<usize>) {
-    let times = |word: &&str| word.strip_prefix('x')?.parse().ok();
-    match words.split_last() {
-        Some((last, words)) if times(last).is_some() => (words, times(last)),
-        _ => (words, None),
-    }
-}
-
 impl Play {
     fn process(&mut self, name: &str) -> &mut Process {
         let bench = &self.bench;
@@ -82,71 +71,82 @@ impl Play {
         self.processes.entry(name.to_owned()).or_insert_with(make)
     }
 
-    fn when(&self, from_now: &str) -> SystemTime {
-        match from_now.strip_prefix('-') {
-            Some(ago) => self.bench.clock.now() - span(ago),
-            None => self.bench.clock.now() + span(from_now.trim_start_matches('+')),
+    fn when(&self, offset: Offset) -> SystemTime {
+        let now = self.bench.clock.now();
+        match offset {
+            Offset::Before(time) => now - time,
+            Offset::After(time) => now + time,
         }
     }
 
-    /// Scripts the next reply of the token endpoint: the issued tokens with changes, or a status, a body and headers.
-    fn script(&mut self, words: &[&str]) {
-        let (words, repeated) = times(words);
-        let mut is_held = false;
-        let mut rotates = words[0] == "issues";
-        let mut text = String::new();
-        let mut fields = Vec::new();
-        for word in &words[1..] {
-            match word.split_once('=') {
-                Some(("claim.exp", time)) => {
-                    let end = self.when(time).duration_since(UNIX_EPOCH).unwrap();
-                    fields.push(("claim.exp", end.as_secs().to_string()));
-                }
-                Some(("date", time)) => {
-                    fields.push(("date", httpdate::fmt_http_date(self.when(time))));
-                }
-                Some((name, value)) => fields.push((name, value.replace('_', " "))),
-                None if *word == "held" => is_held = true,
-                None if *word == "rotated" => rotates = true,
-                None => text = body(word),
-            }
+    /// The value of a field of issued tokens; times are in the format of this field.
+    fn field(&self, text: &FieldText, time: impl Fn(SystemTime) -> String) -> String {
+        match text {
+            FieldText::Time(offset) => time(self.when(*offset)),
+            FieldText::Text(text) => text.clone(),
         }
-        for _ in 0..repeated.unwrap_or(1) {
-            let reply = match words[0] {
-                "issues" => None,
-                "late" => Some(Err(NoReply::TimedOut)),
-                "unsent" => Some(Err(NoReply::Unreachable)),
-                "lost" => Some(Ok(reply(502, ""))),
-                status => {
-                    let reply = reply(status.parse().unwrap(), &text);
-                    let fields = fields.iter();
-                    Some(Ok(
-                        fields.fold(reply, |it, (name, value)| it.header(name, value))
-                    ))
+    }
+
+    /// Scripts the next replies of the token endpoint.
+    fn script(&mut self, reply: &Reply) {
+        for _ in 0..reply.times {
+            let mut changes = Vec::new();
+            let mut rotates = reply.is_rotated;
+            let answer = match &reply.answer {
+                ReplyAnswer::Issues(fields) => {
+                    rotates = true;
+                    for (field, text) in fields {
+                        let name = field.phrase().trim_end_matches('=');
+                        let value = match field {
+                            TokenField::Date => self.field(text, httpdate::fmt_http_date),
+                            _ => self.field(text, seconds_since_epoch),
+                        };
+                        changes.push((name.to_owned(), value));
+                    }
+                    None
                 }
+                ReplyAnswer::Status {
+                    status,
+                    body,
+                    headers,
+                } => {
+                    let body = body.as_ref().map(Body::text);
+                    let mut sent = bench::reply(*status, body.unwrap_or_default());
+                    for (header, text) in headers {
+                        let name = header.phrase().trim_end_matches('=');
+                        let text = self.field(text, httpdate::fmt_http_date);
+                        sent = sent.header(name, &text);
+                    }
+                    Some(Ok(sent))
+                }
+                ReplyAnswer::Late => {
+                    rotates = true;
+                    Some(Err(NoReply::TimedOut))
+                }
+                ReplyAnswer::Lost => {
+                    rotates = true;
+                    Some(Ok(bench::reply(502, "")))
+                }
+                ReplyAnswer::Unsent => Some(Err(NoReply::Unreachable)),
             };
-            let rotates = rotates || ["late", "lost"].contains(&words[0]);
-            let changes = fields
-                .iter()
-                .map(|(name, value)| ((*name).to_owned(), value.clone()));
             let idp = &self.bench.idp;
-            let gate = idp.script(rotates, reply, changes.collect(), is_held);
-            self.held.extend(is_held.then_some(gate));
+            let gate = idp.script(rotates, answer, changes, reply.is_held);
+            self.held.extend(reply.is_held.then_some(gate));
         }
     }
 
-    /// Advances the clock in small steps until a condition holds.
-    async fn until(&mut self, words: &[&str]) {
+    /// Advances the clock in small steps until a time has passed, or until a value is seen.
+    async fn until(&mut self, end: End<'_>) {
         let start = self.bench.clock.monotonic();
         loop {
             // Run due tasks before advancing the clock.
             yields(20).await;
             let passed = self.bench.clock.monotonic().saturating_sub(start);
-            let is_seen = match *words {
-                ["passed", time] => passed >= span(time),
-                _ => self.see(words).await == words.join(" "),
+            let is_over = match end {
+                End::Passed(time) => passed >= time,
+                End::Seen(sees, value) => self.see(sees, value).await == value,
             };
-            if is_seen {
+            if is_over {
                 self.took = passed;
                 return;
             }
@@ -154,120 +154,132 @@ impl Play {
         }
     }
 
-    async fn act_on_world(&mut self, words: &[&str]) {
+    async fn act_on_world(&mut self, step: WorldStep) {
         let bench = &self.bench;
-        match *words {
-            ["stored", age, ref without @ ..] => {
-                bench.seed(span(age)).await;
-                if !without.is_empty() {
+        match step {
+            WorldStep::Stored(Span(age), without) => {
+                bench.seed(age).await;
+                if let Some(Without::RefreshToken) = without {
                     let mut tokens = bench.stored().await.unwrap();
                     tokens.refresh_token = None;
                     bench.put(&Record::new(tokens)).await;
                 }
             }
-            ["next", ref reply @ ..] => self.script(reply),
-            ["hold"] => self.script(&["issues", "held"]),
-            ["held"] => self.held[0].arrived().await,
-            ["open"] => self.held.pop_front().unwrap().open(),
-            ["provider", "works"] => bench.idp.end_script(),
-            ["provider", "accepts", "twice"] => bench.idp.allow_overlap(),
-            ["provider", "refuses", number, "revocations"] => {
-                bench.idp.refuse_revocations(number.parse().unwrap());
-            }
-            ["wait", "for", "retry", ref less @ ..] => {
+            WorldStep::Next(reply) => self.script(&reply),
+            WorldStep::Hold => self.script(&Reply {
+                answer: ReplyAnswer::Issues(Vec::new()),
+                is_held: true,
+                is_rotated: false,
+                times: 1,
+            }),
+            WorldStep::Held => self.held[0].arrived().await,
+            WorldStep::Open => self.held.pop_front().unwrap().open(),
+            WorldStep::ProviderWorks => bench.idp.end_script(),
+            WorldStep::ProviderAcceptsTwice => bench.idp.allow_overlap(),
+            WorldStep::ProviderRefusesRevocations(number) => bench.idp.refuse_revocations(number),
+            WorldStep::WaitForRetry(less) => {
                 let left = self.processes[&self.last].retry_after().unwrap();
-                let less = less.first().map_or(Duration::ZERO, |less| span(&less[1..]));
+                let less = less.map_or(Duration::ZERO, |Less(time)| time);
                 bench.clock.advance(left.saturating_sub(less));
             }
-            ["wait", time] => {
-                bench.clock.advance(span(time));
+            WorldStep::Wait(Span(time)) => {
+                bench.clock.advance(time);
                 yields(20).await;
             }
-            ["pass", time] => self.until(&["passed", time]).await,
-            ["until", ref what @ ..] => self.until(what).await,
-            ["calendar", by] => bench.clock.set_wall(self.when(by)),
-            ["another", "stores", number] => bench.put_tokens(number.parse().unwrap()).await,
-            ["another", "backs", "up"] => self.backup = Some(bench.record().await.record),
-            ["another", "restores"] => {
+            WorldStep::Pass(Span(time)) => self.until(End::Passed(time)).await,
+            WorldStep::Until(Expected { sees, value }) => {
+                self.until(End::Seen(&sees, &value)).await;
+            }
+            WorldStep::SetCalendar(by) => bench.clock.set_wall(self.when(by)),
+            WorldStep::AnotherStores(number) => bench.put_tokens(number).await,
+            WorldStep::AnotherBacksUp => self.backup = Some(bench.record().await.record),
+            WorldStep::AnotherRestores => {
                 bench.put(self.backup.as_ref().unwrap()).await;
             }
-            ["another", "marks", ref without @ ..] => {
+            WorldStep::AnotherMarks(unsigned) => {
                 let mut record = bench.record().await.record;
                 record.refresh_mark = Some(StoredMark {
                     generation: 1,
                     at: bench.clock.now(),
-                    owner: without.is_empty().then_some(7),
+                    owner: match unsigned {
+                        Some(Unsigned::Unsigned) => None,
+                        None => Some(7),
+                    },
                 });
                 bench.put(&record).await;
             }
-            ["another", "removes"] => {
+            WorldStep::AnotherRemoves => {
                 let version = bench.record().await.version;
                 assert!(bench.store.remove(KEY, version).await.unwrap());
             }
-            ["another", "locks"] => self.lock = bench.store.lock(KEY, Duration::ZERO).await.ok(),
-            ["another", "unlocks"] => self.lock = None,
-            _ => panic!("{words:?} is no step"),
+            WorldStep::AnotherLocks => {
+                self.lock = bench.store.lock(KEY, Duration::ZERO).await.ok();
+            }
+            WorldStep::AnotherUnlocks => self.lock = None,
         }
     }
 
-    async fn see_world(&mut self, words: &[&str]) -> Option<String> {
-        let bench = self.bench.clone();
-        let expected = words[1..].join(" ");
+    async fn see_world(&mut self, sees: &WorldSees, expected: &str) -> String {
+        let bench = &self.bench;
         #[expect(clippy::cast_precision_loss, reason = "a small number")]
-        let count = |number: usize| measured(number as f64, "", &expected);
+        let count = |number: usize| measured(number as f64, "", expected);
         let record = bench.store.load(KEY).await.unwrap();
         let record = record.map(|stored| stored.record);
         let of_record = |text: Option<Option<String>>| {
             text.map_or("nothing".to_owned(), |it| it.unwrap_or("none".to_owned()))
         };
-        Some(match words[0] {
-            "stored" => {
+        match sees {
+            WorldSees::Stored => {
                 of_record(record.map(|it| Some(it.tokens().refresh_token()?.expose().to_owned())))
             }
-            "owner" => of_record(record.map(|it| it.tokens().subject().map(str::to_owned))),
-            "client" => of_record(record.map(|it| Some(it.client?.id))),
-            "id" => {
+            WorldSees::Owner => {
+                of_record(record.map(|it| it.tokens().subject().map(str::to_owned)))
+            }
+            WorldSees::Client => of_record(record.map(|it| Some(it.client?.id))),
+            WorldSees::Id => {
                 let claims = claims_of(record.unwrap().tokens().id_token().unwrap().expose());
                 claims["n"].as_str().unwrap_or("first").to_owned()
             }
-            "marked" => record.unwrap().refresh_mark.is_some().to_string(),
-            "shows" => {
+            WorldSees::Marked => record.unwrap().refresh_mark.is_some().to_string(),
+            WorldSees::Shows => {
                 let text = record.unwrap().to_secret_json();
                 let shown = ["at-", "rt-"].into_iter();
                 listed(shown.filter(|it| text.expose().contains(it)))
             }
-            "lock" => (if bench.lock_is_free().await {
-                "free"
-            } else {
-                "held"
-            })
-            .to_owned(),
-            "refreshes" => count(bench.idp.refreshes()),
-            "requests" => count(bench.idp.requests()),
-            "revoked" => listed(bench.idp.revoked()),
-            "sent" => {
-                let form = &bench.idp.forms("/oauth/token")[0];
-                format!("{} {}", words[1], form[words[1]])
-            }
-            "assertions" => {
+            WorldSees::Lock if bench.lock_is_free().await => "free".to_owned(),
+            WorldSees::Lock => "held".to_owned(),
+            WorldSees::Refreshes => count(bench.idp.refreshes()),
+            WorldSees::Requests => count(bench.idp.requests()),
+            WorldSees::Revoked => listed(bench.idp.revoked()),
+            WorldSees::SentCode => bench.idp.forms("/oauth/token")[0]["code"].clone(),
+            WorldSees::Assertions => {
                 let forms = bench.idp.forms("/oauth/token").into_iter();
                 let sent = forms.map(|mut form| form.remove("client_assertion").unwrap());
                 sent.collect::<BTreeSet<_>>().len().to_string()
             }
-            "session" => (if bench.idp.session_over() {
-                "over"
-            } else {
-                "alive"
-            })
-            .to_owned(),
-            "sleepers" => bench.clock.sleepers().to_string(),
-            "took" => measured(self.took.as_secs_f64(), "s", &expected),
-            _ => return None,
-        })
+            WorldSees::Session if bench.idp.session_over() => "over".to_owned(),
+            WorldSees::Session => "alive".to_owned(),
+            WorldSees::Sleepers => bench.clock.sleepers().to_string(),
+            WorldSees::Took => measured(self.took.as_secs_f64(), "s", expected),
+        }
     }
 }
 
+/// What [`Play::until`] waits for.
+#[derive(Clone, Copy)]
+enum End<'a> {
+    Passed(Duration),
+    Seen(&'a Sees, &'a str),
+}
+
+fn seconds_since_epoch(time: SystemTime) -> String {
+    let time = time.duration_since(UNIX_EPOCH).unwrap();
+    time.as_secs().to_string()
+}
+
 impl Stage for Play {
+    type Does = Step;
+    type Sees = Sees;
     type Error = String;
 
     async fn start() -> Self {
@@ -282,42 +294,70 @@ impl Stage for Play {
         }
     }
 
-    async fn act(&mut self, words: &[&str]) -> Result<(), String> {
-        let name = words[0].to_owned();
-        match words {
-            [_] | [_, ..] if name.len() > 1 => self.act_on_world(words).await,
-            [_, "with", options @ ..] => {
-                let actor = Process::new(&self.bench, options);
-                self.processes.insert(name.clone(), actor);
+    async fn act(&mut self, step: Step) -> Result<(), String> {
+        let bench = self.bench.clone();
+        match step {
+            Step::World(step) => self.act_on_world(step).await,
+            Step::Process(name, ProcessStep::With(options)) => {
+                let process = Process::new(&bench, &options);
+                self.processes.insert(name.clone(), process);
                 self.last = name;
             }
-            [_, "until", "ended"] => {
+            Step::Process(name, ProcessStep::UntilEnded) => {
                 self.last.clone_from(&name);
-                self.until(&["ended", "true"]).await;
+                let sees = Sees::Process(None, ProcessSees::Ended);
+                self.until(End::Seen(&sees, "true")).await;
                 self.process(&name).end(None).await;
             }
-            _ => {
-                let bench = self.bench.clone();
-                self.process(&name).act(&bench, &words[1..]).await;
+            Step::Process(name, step) => {
+                self.process(&name).act(&bench, step).await;
+                self.last = name;
+            }
+            Step::Call(name, call) => {
+                self.process(&name).call(&bench, call).await;
                 self.last = name;
             }
         }
         Ok(())
     }
 
-    async fn see(&mut self, words: &[&str]) -> String {
-        let (name, words) = match words {
-            [name, words @ ..] if name.len() == 1 => (Some((*name).to_owned()), words),
-            _ => (None, words),
-        };
-        let seen = if let Some(seen) = self.see_world(words).await {
-            seen
-        } else {
-            let bench = self.bench.clone();
-            let name = name.as_ref().unwrap_or(&self.last).clone();
-            self.process(&name).see(&bench, words).await
-        };
-        let prefix = name.map_or(String::new(), |name| format!("{name} "));
-        format!("{prefix}{} {seen}", words[0]).trim_end().to_owned()
+    async fn see(&mut self, sees: &Sees, expected: &str) -> String {
+        match sees {
+            Sees::World(sees) => self.see_world(sees, expected).await,
+            Sees::Process(name, sees) => {
+                let bench = self.bench.clone();
+                let name = name.as_ref().unwrap_or(&self.last).clone();
+                self.process(&name).see(&bench, sees, expected).await
+            }
+        }
     }
+}
+
+/// Each word of each vocabulary, misspelled, is an error with the place and the known words.
+#[test]
+fn misspelled_words_are_refused() {
+    refuses_misspelled::<Play, WorldStep>("{} 1d");
+    refuses_misspelled::<Play, ProcessStep>("a {} loads");
+    refuses_misspelled::<Play, Call>("a {} sam");
+    refuses_misspelled::<Play, Call>("a begins {} sam");
+    refuses_misspelled::<Play, CallKind>("a ends {}");
+    refuses_misspelled::<Play, User>("a login {}");
+    refuses_misspelled::<Play, LoginSetting>("a login sam {}kim");
+    refuses_misspelled::<Play, Destination>("a logout {}");
+    refuses_misspelled::<Play, ProcessOption>("a with {}");
+    refuses_misspelled::<Play, EventName>("a hears {}");
+    refuses_misspelled::<Play, HeldCalls>("a store holds {}");
+    refuses_misspelled::<Play, StoreCalls>("a store {} panic");
+    refuses_misspelled::<Play, Fault>("a store loads {} x1");
+    refuses_misspelled::<Play, SignerFault>("a signer {}");
+    refuses_misspelled::<Play, ReplyKind>("next {}");
+    refuses_misspelled::<Play, ReplyProperty>("next late {}");
+    refuses_misspelled::<Play, Body>("next 403 {}");
+    refuses_misspelled::<Play, Header>("next 429 {}7");
+    refuses_misspelled::<Play, TokenField>("next issues {}x");
+    refuses_misspelled::<Play, Without>("stored 1d {}");
+    refuses_misspelled::<Play, Unsigned>("another marks {}");
+    refuses_misspelled::<Play, WorldSees>("wait 1d -> {}");
+    refuses_misspelled::<Play, ProcessSees>("wait 1d -> a {}");
+    refuses_misspelled::<Play, Omitted>("a call -> omits {}");
 }

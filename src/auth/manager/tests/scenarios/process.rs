@@ -6,16 +6,20 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
-use test_support::script::listed;
+use test_support::script::{Vocabulary, listed};
 use tokio::task::JoinHandle;
 
-use super::{measured, span, times};
+use super::measured;
+use super::words::{
+    Call, CallKind, EventName, Fault, HeldCalls, Login, LoginSetting, PacedCall, ProcessOption,
+    ProcessSees, ProcessStep, SignerFault, Span, Times,
+};
 use crate::auth::manager::shared::Shared;
 use crate::auth::manager::tests::bench::{Bench, DAY, SECOND, callback_of, yields};
 use crate::auth::store::{Gate, HookedStore, StoreCall};
 use crate::auth::{
-    AccessToken, AssertionSigner, BoxFuture, Event, Events, PendingLogin, Provider, SessionState,
-    StoreError, StoreErrorKind, TokenManager, TokenSet, TokenSource,
+    AccessToken, AssertionSigner, BoxFuture, Event, Events, LoginRequest, PendingLogin, Provider,
+    SessionState, StoreError, TokenManager, TokenSet, TokenSource,
 };
 use crate::error::{Error, Result};
 
@@ -29,7 +33,7 @@ pub(super) struct Process {
     store: HookedStore,
     faults: Arc<Faults>,
     /// Running calls, the latest last.
-    begun: Vec<(String, Vec<JoinHandle<Outcomes>>)>,
+    begun: Vec<(&'static str, Vec<JoinHandle<Outcomes>>)>,
     got: Outcomes,
     polls: Vec<String>,
 }
@@ -38,7 +42,7 @@ pub(super) struct Process {
 #[derive(Default)]
 struct Faults {
     /// Call names, their fault, and the number of calls affected.
-    rules: Mutex<Vec<(String, String, usize)>>,
+    rules: Mutex<Vec<(&'static str, Fault, usize)>>,
     manager: OnceLock<Weak<Shared>>,
     loads: AtomicUsize,
     locks: AtomicUsize,
@@ -48,20 +52,19 @@ struct Faults {
 
 impl Faults {
     /// The fault for the next call with one of these names.
-    fn next(&self, names: &[&str]) -> Option<String> {
-        let take = |rules: &mut Vec<(String, String, usize)>| {
+    fn next(&self, names: &[&str]) -> Option<Fault> {
+        let take = |rules: &mut Vec<(&str, Fault, usize)>| {
             let mut rules = rules.iter_mut();
-            let (_, how, left) = rules.find(|it| names.contains(&&*it.0) && it.2 > 0)?;
+            let (_, fault, left) = rules.find(|it| names.contains(&it.0) && it.2 > 0)?;
             *left -= 1;
-            Some(how.clone())
+            Some(*fault)
         };
-        let how = take(&mut self.rules.lock().unwrap());
-        assert!(how.as_deref() != Some("panic"), "planned");
-        how
+        let fault = take(&mut self.rules.lock().unwrap());
+        assert!(fault != Some(Fault::Panic), "planned");
+        fault
     }
 
     fn meet(&self, bench: &Bench, call: StoreCall<'_>) -> Result<(), StoreError> {
-        use StoreErrorKind as Kind;
         let manager = self.manager.get().and_then(Weak::upgrade).map(TokenManager);
         let names: &[&str] = match call {
             StoreCall::Load => {
@@ -81,34 +84,13 @@ impl Faults {
                 &["writes", "saves"][..=usize::from(is_new)]
             }
         };
-        let Some(how) = self.next(names) else {
+        let Some(fault) = self.next(names) else {
             return Ok(());
         };
-        match &*how {
-            "logout" => drop(manager.unwrap().logout(None)),
-            "suspend" => bench.clock.advance(DAY),
-            kind => {
-                let kinds = [
-                    [Kind::Denied, Kind::Full, Kind::Insecure, Kind::LockTimeout],
-                    [
-                        Kind::Missing,
-                        Kind::NewerVersion,
-                        Kind::Other,
-                        Kind::Unreachable,
-                    ],
-                    [
-                        Kind::Unreadable,
-                        Kind::Unsupported,
-                        Kind::Other,
-                        Kind::Other,
-                    ],
-                ];
-                let kind = kinds
-                    .as_flattened()
-                    .iter()
-                    .find(|it| format!("{it:?}") == kind);
-                return Err(StoreError::new(*kind.unwrap(), "planned"));
-            }
+        match fault.kind() {
+            Some(kind) => return Err(StoreError::new(kind, "planned")),
+            None if fault == Fault::LogOut => drop(manager.unwrap().logout(None)),
+            None => bench.clock.advance(DAY),
         }
         Ok(())
     }
@@ -167,108 +149,122 @@ fn event_text(event: &Event, now: SystemTime) -> String {
     }
 }
 
-/// The actions of a process, described by the words of a step.
-async fn work(manager: TokenManager, bench: Bench, words: String) -> Outcomes {
-    let words: Vec<&str> = words.split(' ').collect();
-    let option = |name: &str| {
-        let mut options = words.iter().filter_map(|it| it.split_once('='));
-        Some(options.find(|it| it.0 == name)?.1)
-    };
-    let authorization = || {
-        let login = manager.provider().authorization();
-        match option("expected") {
-            Some(user) => login.expected_subject(user),
-            None => login,
+/// Starts a login with these settings.
+fn authorization(manager: &TokenManager, settings: &[LoginSetting]) -> LoginRequest {
+    let mut login = manager.provider().authorization();
+    for setting in settings {
+        if let LoginSetting::Expected(user) = setting {
+            login = login.expected_subject(user.phrase());
         }
-    };
+    }
+    login
+}
+
+/// Makes a call.
+async fn work(manager: TokenManager, bench: Bench, call: Call) -> Outcomes {
     let token = |token: AccessToken| token.expose().to_owned();
     let user = |tokens: TokenSet| tokens.subject().unwrap().to_owned();
-    let outcome = match words[..] {
-        ["call"] => manager.access_token().await.map(token),
-        ["use"] => {
+    let outcome = match call {
+        Call::Call => manager.access_token().await.map(token),
+        Call::Use => {
             let called = manager.access_token().await.map(token);
             assert!(manager.flush(DAY).await);
             called
         }
-        ["renew", number] => {
+        Call::Renew(number) => {
             let rejected = AccessToken::new("refused").unwrap();
-            let rejected = rejected.numbered(number.parse().unwrap());
+            let rejected = rejected.numbered(number);
             manager.renew(&rejected).await.map(token)
         }
-        ["login", name, ..] => {
-            let login = authorization().start().unwrap().to_secret_json();
+        Call::LogIn(Login {
+            user: name,
+            settings,
+        }) => {
+            let login = authorization(&manager, &settings).start();
+            let login = login.unwrap().to_secret_json();
             // Like a web application that stores the login in between.
             let login = PendingLogin::from_secret_json(manager.provider(), &login).unwrap();
-            let (login, callback) = callback_of(&bench, login, name);
-            if let Some(nonce) = option("nonce") {
-                bench.idp.log_in_as(name, nonce);
+            let (login, callback) = callback_of(&bench, login, name.phrase());
+            for setting in &settings {
+                if let LoginSetting::Nonce(nonce) = setting {
+                    bench.idp.log_in_as(name.phrase(), nonce);
+                }
             }
             manager.complete_login(login, &callback).await.map(user)
         }
-        ["device", name, ..] => {
-            bench.idp.log_in_as(name, "of no request");
-            let login = authorization().start_device().await.unwrap();
+        Call::LogInByDevice(Login {
+            user: name,
+            settings,
+        }) => {
+            bench.idp.log_in_as(name.phrase(), "of no request");
+            let login = authorization(&manager, &settings).start_device();
+            let login = login.await.unwrap();
             manager.complete_device_login(login).await.map(user)
         }
-        ["logout", ref to @ ..] => {
-            let report = manager.logout(to.first().copied()).await;
+        Call::LogOut(to) => {
+            let report = manager.logout(to.as_ref().map(Vocabulary::phrase)).await;
             if !report.problems.is_empty() {
                 return report.problems.into_iter().map(Err).collect();
             }
-            let at = report.url.filter(|_| !to.is_empty());
+            let at = report.url.filter(|_| to.is_some());
             Ok(at.map_or("out".to_owned(), |at| format!("out at {}", at.path())))
         }
-        ["shutdown", limit] => Ok(manager.shutdown(span(limit)).await.to_string()),
-        _ => panic!("{words:?} is no step"),
+        Call::Shutdown(Span(limit)) => Ok(manager.shutdown(limit).await.to_string()),
     };
     vec![outcome]
 }
 
 impl Process {
-    pub(super) fn new(bench: &Bench, options: &[&str]) -> Self {
+    pub(super) fn new(bench: &Bench, options: &[ProcessOption]) -> Self {
         let faults = Arc::new(Faults::default());
         let meet = faults.clone();
         let world = bench.clone();
         let mut store = HookedStore::new(&bench.store, move |call| meet.meet(&world, call));
-        let options = options
-            .iter()
-            .map(|it| it.split_once('=').unwrap_or((it, "")));
-        let option = |name: &str| Some(options.clone().find(|it| it.0 == name)?.1);
-        let client = Provider::builder(option("client").unwrap_or("app"));
-        let mut provider = bench.provider_of(client);
-        if let Some(path) = option("token-url") {
-            provider = provider.token_url(format!("http://127.0.0.1:1{path}"));
+        let client = options.iter().find_map(|option| match option {
+            ProcessOption::Client(client) => Some(client.as_str()),
+            _ => None,
+        });
+        let mut provider = bench.provider_of(Provider::builder(client.unwrap_or("app")));
+        for option in options {
+            match option {
+                ProcessOption::TokenUrl(path) => {
+                    provider = provider.token_url(format!("http://127.0.0.1:1{path}"));
+                }
+                ProcessOption::Overlap(Span(time)) => provider = provider.rotation_overlap(*time),
+                ProcessOption::Signing => {
+                    let key = Key(faults.clone());
+                    provider = provider.issuer("https://id.example/").private_key_jwt(key);
+                }
+                ProcessOption::Checked => {
+                    provider = provider.id_token_check(|it| {
+                        let claims: Value = it.claims()?;
+                        assert!(claims["panics"].is_null(), "planned");
+                        let forged = claims.get("forged");
+                        forged.map_or(Ok(()), |_| Err("the signature is wrong".into()))
+                    });
+                }
+                ProcessOption::Fragile => store = store.with_fragile_lock(),
+                // Below, with the manager.
+                ProcessOption::Client(_)
+                | ProcessOption::Account(_)
+                | ProcessOption::Strict
+                | ProcessOption::Eager
+                | ProcessOption::Wait(_)
+                | ProcessOption::LockWait(_)
+                | ProcessOption::Margin(_) => {}
+            }
         }
-        if let Some(overlap) = option("overlap") {
-            provider = provider.rotation_overlap(span(overlap));
-        }
-        if option("signing").is_some() {
-            let key = Key(faults.clone());
-            provider = provider.issuer("https://id.example/").private_key_jwt(key);
-        }
-        if option("checked").is_some() {
-            provider = provider.id_token_check(|it| {
-                let claims: Value = it.claims()?;
-                assert!(claims["panics"].is_null(), "planned");
-                let forged = claims.get("forged");
-                forged.map_or(Ok(()), |_| Err("the signature is wrong".into()))
-            });
-        }
-        if option("fragile").is_some() {
-            store = store.with_fragile_lock();
-        }
-        let mut builder = bench
-            .builder_of(provider)
-            .store(store.clone())
-            .strict(option("strict").is_some())
-            .background(option("eager").is_none())
-            .timing(|it| {
-                it.wait = option("wait").map_or(it.wait, span);
-                it.lock_wait = option("lock-wait").map_or(it.lock_wait, span);
-                it.expiry_margin = option("margin").map_or(it.expiry_margin, span);
-            });
-        if let Some(account) = option("account") {
-            builder = builder.account(account);
+        let mut builder = bench.builder_of(provider).store(store.clone());
+        for option in options {
+            builder = match option {
+                ProcessOption::Account(account) => builder.account(account),
+                ProcessOption::Strict => builder.strict(true),
+                ProcessOption::Eager => builder.background(false),
+                ProcessOption::Wait(Span(time)) => builder.timing(|it| it.wait = *time),
+                ProcessOption::LockWait(Span(time)) => builder.timing(|it| it.lock_wait = *time),
+                ProcessOption::Margin(Span(time)) => builder.timing(|it| it.expiry_margin = *time),
+                _ => builder,
+            };
         }
         let manager = builder.build().unwrap();
         faults.manager.set(Arc::downgrade(&manager.0)).unwrap();
@@ -298,8 +294,8 @@ impl Process {
     }
 
     /// Waits for the most recent task, or the most recent of this kind.
-    pub(super) async fn end(&mut self, kind: Option<&&str>) {
-        let is_it = |(begun, _): &(String, _)| kind.is_none_or(|kind| kind == begun);
+    pub(super) async fn end(&mut self, kind: Option<CallKind>) {
+        let is_it = |(begun, _): &(&str, _)| kind.as_ref().is_none_or(|it| it.phrase() == *begun);
         let at = self.begun.iter().rposition(is_it).unwrap();
         self.got.clear();
         for call in self.begun.remove(at).1 {
@@ -331,78 +327,95 @@ impl Process {
         self.polls.push(passed.as_secs().to_string());
     }
 
-    fn gate(&self, calls: &str) -> &Gate {
-        if calls == "loads" {
-            &self.store.loaded
-        } else {
-            &self.store.removing
+    fn gate(&self, calls: &HeldCalls) -> &Gate {
+        match calls {
+            HeldCalls::Loads => &self.store.loaded,
+            HeldCalls::Removals => &self.store.removing,
         }
     }
 
-    pub(super) async fn act(&mut self, bench: &Bench, words: &[&str]) {
-        let (words, repeated) = times(words);
-        match *words {
-            ["begins", ref words @ ..] => {
-                let work = || work(self.manager().clone(), bench.clone(), words.join(" "));
-                let calls = (0..repeated.unwrap_or(1)).map(|_| tokio::spawn(work()));
-                let calls = calls.collect();
-                self.begun.push((words[0].to_owned(), calls));
+    /// Plans a fault for this number of calls, or for all.
+    fn plan(&self, calls: &'static str, fault: Fault, times: Option<Times>) {
+        let left = times.map_or(usize::MAX, |Times(times)| times);
+        let mut rules = self.faults.rules.lock().unwrap();
+        rules.push((calls, fault, left));
+    }
+
+    /// Waits for an event.
+    async fn hear(&mut self, bench: &Bench, name: &EventName) {
+        loop {
+            let event = self.events.next().await;
+            let text = |event| event_text(&event, bench.clock.now());
+            self.heard = event.map_or("end".to_owned(), text);
+            if self.heard.starts_with(name.phrase()) {
+                return;
+            }
+        }
+    }
+
+    pub(super) async fn act(&mut self, bench: &Bench, step: ProcessStep) {
+        match step {
+            ProcessStep::With(options) => *self = Self::new(bench, &options),
+            ProcessStep::Begins(call, times) => {
+                let times = times.map_or(1, |Times(times)| times);
+                let work = || work(self.manager().clone(), bench.clone(), call.clone());
+                let calls = (0..times).map(|_| tokio::spawn(work())).collect();
+                self.begun.push((call.phrase(), calls));
                 yields(1).await;
             }
-            ["ends", ref kind @ ..] => self.end(kind.first()).await,
-            ["gives", "up"] => {
+            ProcessStep::Ends(kind) => self.end(kind).await,
+            ProcessStep::UntilEnded => self.end(None).await,
+            ProcessStep::GivesUp => {
                 for call in self.begun.pop().unwrap().1 {
                     call.abort();
                     assert!(call.await.unwrap_err().is_cancelled());
                 }
             }
             // Runs only the part before the first await.
-            ["leaves"] => drop(self.manager().logout(None)),
-            ["drops"] => self.manager = None,
-            ["flush"] => assert!(self.manager().flush(DAY).await),
-            ["hears", name] => loop {
-                let event = self.events.next().await;
-                let text = |event| event_text(&event, bench.clock.now());
-                self.heard = event.map_or("end".to_owned(), text);
-                if self.heard.starts_with(name) {
-                    break;
-                }
-            },
-            ["polls", "to", "the", "end"] => {
+            ProcessStep::Leaves => drop(self.manager().logout(None)),
+            ProcessStep::Drops => self.manager = None,
+            ProcessStep::Flush => assert!(self.manager().flush(DAY).await),
+            ProcessStep::Hears(name) => self.hear(bench, &name).await,
+            ProcessStep::PollsToTheEnd => {
                 while !self.has_ended() {
                     self.poll(bench).await;
                 }
                 self.end(None).await;
             }
-            ["polls"] => self.poll(bench).await,
-            ["store", "works"] => self.faults.rules.lock().unwrap().clear(),
-            ["store", "holds", calls] => self.gate(calls).close(),
-            ["store", "held", calls] => self.gate(calls).arrived().await,
-            ["store", "opens", calls] => self.gate(calls).open(),
-            ["store", calls, how] | [calls @ "signer", how] => {
-                let left = repeated.unwrap_or(usize::MAX);
-                let rule = (calls.to_owned(), how.to_owned(), left);
-                self.faults.rules.lock().unwrap().push(rule);
+            ProcessStep::Polls => self.poll(bench).await,
+            ProcessStep::StoreWorks => self.faults.rules.lock().unwrap().clear(),
+            ProcessStep::StoreHolds(calls) => self.gate(&calls).close(),
+            ProcessStep::StoreHeld(calls) => self.gate(&calls).arrived().await,
+            ProcessStep::StoreOpens(calls) => self.gate(&calls).open(),
+            ProcessStep::StoreFails(calls, fault, times) => {
+                self.plan(calls.phrase(), fault, times);
             }
-            ref words => {
-                let (words, time, pause) = match *words {
-                    [ref words @ .., "for", time, "every", pause] => {
-                        (words, span(time), span(pause))
-                    }
-                    // Two logins in one millisecond look the same.
-                    _ if words[0] == "login" => (words, SECOND, SECOND),
-                    _ => (words, Duration::ZERO, Duration::ZERO),
-                };
-                let end = bench.clock.monotonic() + time;
-                let mut left = repeated.unwrap_or(1);
-                self.got.clear();
-                while left > 0 {
-                    bench.clock.advance(pause);
-                    let done = work(self.manager().clone(), bench.clone(), words.join(" "));
-                    self.got.extend(done.await);
-                    left -= usize::from(bench.clock.monotonic() >= end);
-                }
+            ProcessStep::SignerFails(SignerFault::Fail, times) => {
+                self.plan("signer", Fault::Other, times);
             }
+            ProcessStep::SignerFails(SignerFault::Panic, times) => {
+                self.plan("signer", Fault::Panic, times);
+            }
+        }
+    }
+
+    /// Makes a call as often, or for as long, as the step says.
+    pub(super) async fn call(&mut self, bench: &Bench, paced: PacedCall) {
+        let PacedCall { call, pace, times } = paced;
+        let (time, pause) = match (pace, &call) {
+            (Some(pace), _) => pace,
+            // Two logins in one millisecond look the same.
+            (None, Call::LogIn(_)) => (SECOND, SECOND),
+            (None, _) => (Duration::ZERO, Duration::ZERO),
+        };
+        let end = bench.clock.monotonic() + time;
+        let mut left = times;
+        self.got.clear();
+        while left > 0 {
+            bench.clock.advance(pause);
+            let done = work(self.manager().clone(), bench.clone(), call.clone());
+            self.got.extend(done.await);
+            left -= usize::from(bench.clock.monotonic() >= end);
         }
     }
 
@@ -450,70 +463,71 @@ impl Process {
         )
     }
 
-    pub(super) async fn see(&mut self, bench: &Bench, words: &[&str]) -> String {
-        let what = words[0];
-        let expected = words[1..].join(" ");
+    pub(super) async fn see(
+        &mut self,
+        bench: &Bench,
+        sees: &ProcessSees,
+        expected: &str,
+    ) -> String {
         let now = bench.clock.now();
         // Part of a long text.
         let part = |text: String| {
-            if text.contains(&expected) {
-                expected.clone()
+            if text.contains(expected) {
+                expected.to_owned()
             } else {
                 text
             }
         };
-        match what {
-            "gets" => {
+        match sees {
+            ProcessSees::Gets => {
                 let text = |it: &Result<String>| it.as_ref().map_or_else(kinds, Clone::clone);
                 let mut all: Vec<_> = self.got.iter().map(text).collect();
                 all.dedup();
                 listed(all)
             }
-            "says" => part(listed(self.errors().map(Error::report))),
-            "omits" => {
+            ProcessSees::Says => part(listed(self.errors().map(Error::report))),
+            ProcessSees::Omits(text) => {
                 let shown = |it: &Error| format!("{it:?} {}", it.report());
                 let shown = listed(self.errors().map(shown));
-                (if shown.contains(&expected) {
-                    &shown
+                if shown.contains(text.phrase()) {
+                    shown
                 } else {
-                    &expected
-                })
-                .clone()
+                    String::new()
+                }
             }
-            "retryable" => listed(self.errors().map(|it| it.is_retryable().to_string())),
-            "retry" => {
+            ProcessSees::Retryable => listed(self.errors().map(|it| it.is_retryable().to_string())),
+            ProcessSees::Retry => {
                 let left = self.retry_after().unwrap();
-                measured(left.as_secs_f64(), "s", &expected)
+                measured(left.as_secs_f64(), "s", expected)
             }
-            "report" => part(self.report(now).await),
-            "out" => {
+            ProcessSees::Report => part(self.report(now).await),
+            ProcessSees::Out => {
                 let called = self.manager().access_token().await;
                 let is_refused = called.is_err_and(|error| error.is_reauth_required());
                 let is_out = self.report(now).await.starts_with("LoggedOut - - unstored");
                 (is_refused && is_out).to_string()
             }
-            "current" => current(self.manager.as_ref()),
-            "generation" => self.manager().current().unwrap().generation().to_string(),
-            "user" => self.manager().subject().unwrap_or("none".to_owned()),
-            "heard" => self.heard.clone(),
-            "events" => {
+            ProcessSees::Current => current(self.manager.as_ref()),
+            ProcessSees::Generation => self.manager().current().unwrap().generation().to_string(),
+            ProcessSees::User => self.manager().subject().unwrap_or("none".to_owned()),
+            ProcessSees::Heard => self.heard.clone(),
+            ProcessSees::Events => {
                 let next = || Some(event_text(&self.events.0.try_recv().ok()?, now));
                 listed(std::iter::from_fn(next))
             }
-            "loads" => self.faults.loads.swap(0, Ordering::SeqCst).to_string(),
-            "locks" => self.faults.locks.load(Ordering::SeqCst).to_string(),
-            "writes" => listed(std::mem::take(&mut *self.faults.writes.lock().unwrap())),
-            "faults" => {
+            ProcessSees::Loads => self.faults.loads.swap(0, Ordering::SeqCst).to_string(),
+            ProcessSees::Locks => self.faults.locks.load(Ordering::SeqCst).to_string(),
+            ProcessSees::Writes => listed(std::mem::take(&mut *self.faults.writes.lock().unwrap())),
+            ProcessSees::Faults => {
                 let rules = self.faults.rules.lock().unwrap();
                 rules.iter().map(|it| it.2).sum::<usize>().to_string()
             }
-            "ended" => {
+            ProcessSees::Ended => {
                 yields(20).await;
                 self.has_ended().to_string()
             }
-            "idle" => self.manager().flush(Duration::ZERO).await.to_string(),
-            "polls" => self.polls.join(" "),
-            _ => panic!("{words:?} cannot be seen"),
+            ProcessSees::Idle => self.manager().flush(Duration::ZERO).await.to_string(),
+            ProcessSees::Polls => self.polls.join(" "),
         }
     }
 }

@@ -12,18 +12,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
+use test_support::table;
 use tokio::task::JoinHandle;
 
-use self::words::{fault, set, text};
-use super::farm::{Farm, SAVE, id_of};
+use self::words::{
+    Check, Choice, DeletedRecords, Does, EarlyEdit, Fate, FaultWord, Field, FieldValue, Limit,
+    Name, Operation, ProgramName, Property, Record, RecordProperty, Sees, Text, TextKind, UserName,
+    set,
+};
+use super::farm::{Farm, id_of};
 use crate::error::{Error, Result};
 use crate::outbox::pass::Next;
-use crate::outbox::{Decision, DeclarationId, Outbox, OutboxReport};
+use crate::outbox::{DeclarationId, Outbox, OutboxReport};
 use crate::store::MemorySync;
-use crate::tests::script::{Stage, play, span};
-use envd_sdk::fake::controls::{Assumptions, Deleted};
+use crate::tests::script::{Stage, Vocabulary, play, refuses_misspelled};
+use envd_sdk::fake::controls::Assumptions;
 use envd_sdk::fake::{Fault, WebsiteEdit};
-use envd_sdk::model::Consignment;
+use envd_sdk::model::{Consignment, ConsignmentInput};
 
 /// The delay of a held reply.
 const HELD: Duration = Duration::from_secs(5);
@@ -32,7 +37,7 @@ macro_rules! tables {
     ($($name:ident)+) => {$(
         #[tokio::test]
         async fn $name() {
-            play::<Play>(include_str!(concat!(stringify!($name), ".txt"))).await;
+            play::<Play>(table!(concat!(stringify!($name), ".txt"))).await;
         }
     )+};
 }
@@ -45,8 +50,8 @@ struct Play {
     store: Arc<MemorySync>,
     backup: Option<Arc<MemorySync>>,
     /// The name of the current program, and the outboxes of the others on the same store.
-    program: String,
-    others: HashMap<String, Outbox>,
+    program: &'static str,
+    others: HashMap<&'static str, Outbox>,
     declarations: HashMap<String, DeclarationId>,
     /// The names of records, with their ids.
     records: Vec<(String, String)>,
@@ -62,6 +67,9 @@ struct Play {
 impl Stage for Play {
     type Error = Error;
 
+    type Does = Does;
+    type Sees = Sees;
+
     async fn start() -> Self {
         let farm = Farm::start().await;
         let names = farm.before.iter().zip(1..);
@@ -73,7 +81,7 @@ impl Stage for Play {
             store: Arc::clone(&farm.store),
             farm,
             backup: None,
-            program: "one".to_owned(),
+            program: ProgramName::One.phrase(),
             others: HashMap::new(),
             declarations: HashMap::new(),
             seen: HashMap::new(),
@@ -84,9 +92,9 @@ impl Stage for Play {
         }
     }
 
-    async fn act(&mut self, words: &[&str]) -> Result<()> {
+    async fn act(&mut self, does: Does) -> Result<()> {
         self.before = self.counts();
-        self.take(words).await?;
+        self.take(does).await?;
         // In the order in which they appeared.
         for id in self.farm.made().iter().map(id_of) {
             if self.records.iter().all(|(_, known)| *known != id) {
@@ -97,27 +105,27 @@ impl Stage for Play {
         Ok(())
     }
 
-    async fn see(&mut self, words: &[&str]) -> String {
-        self.seen_as(words).await
+    async fn see(&mut self, sees: &Sees, expected: &str) -> String {
+        self.seen(sees, expected).await
     }
 }
 
 impl Play {
-    async fn take(&mut self, words: &[&str]) -> Result<()> {
-        let (farm, fake) = (&self.farm, &self.farm.fake);
-        let account = fake.account_id();
-        match *words {
-            [] => {}
-            ["pass"] => self.passed(self.outbox.pass().await),
-            ["send"] => self.report = farm.send(&self.outbox).await,
-            ["for", time] => self.passed(Ok(farm.run(&self.outbox, span(time)).await)),
-            ["hold"] => self.hold().await,
-            ["release"] => {
+    async fn take(&mut self, does: Does) -> Result<()> {
+        let farm = &self.farm;
+        let controls = farm.fake.controls();
+        let account = farm.fake.account_id();
+        match does {
+            Does::Pass => self.passed(self.outbox.pass().await),
+            Does::Send => self.report = farm.send(&self.outbox).await,
+            Does::RunLoop(time) => self.passed(Ok(farm.run(&self.outbox, time).await)),
+            Does::Hold => self.hold().await,
+            Does::Release => {
                 farm.clock.advance(HELD);
                 let held = self.held.take().unwrap().await;
                 self.passed(held.unwrap());
             }
-            ["kill"] => {
+            Does::Kill => {
                 if self.held.is_none() {
                     self.hold().await;
                 }
@@ -125,115 +133,163 @@ impl Play {
                 held.abort();
                 assert!(held.await.is_err(), "it ended before it was killed");
             }
-            ["wait", time] => farm.clock.advance(span(time)),
-            ["clock", "back", time] => farm.clock.set_wall(farm.clock.now() - span(time)),
-            ["program", name] => {
+            Does::Wait(time) => farm.clock.advance(time),
+            Does::SetClockBack(time) => farm.clock.set_wall(farm.clock.now() - time),
+            Does::Program(name) => {
+                let name = name.phrase();
                 let other = self.others.remove(name).unwrap_or_else(|| farm.outbox());
                 let before = std::mem::replace(&mut self.outbox, other);
-                let name = std::mem::replace(&mut self.program, name.to_owned());
+                let name = std::mem::replace(&mut self.program, name);
                 self.others.insert(name, before);
             }
-            ["restart"] => self.outbox = farm.outbox_on(Arc::clone(&self.store)),
-            ["offline"] => self.outbox = farm.unreachable(Arc::clone(&self.store)),
-            ["user", name] => {
-                let user = (name != "unknown").then(|| name.to_owned());
-                self.outbox = self.outbox.clone().user(move || user.clone());
+            Does::Restart => self.outbox = farm.outbox_on(Arc::clone(&self.store)),
+            Does::GoOffline => self.outbox = farm.unreachable(Arc::clone(&self.store)),
+            Does::LogIn(user) => {
+                self.outbox = self.outbox.clone().user(move || user.known());
             }
-            ["backup"] => self.backup = Some(Arc::new(self.store.duplicate())),
-            ["restore"] | ["another", "device"] => {
-                self.store = self.backup.take().unwrap_or_default();
+            Does::Backup => self.backup = Some(Arc::new(self.store.duplicate())),
+            Does::Restore => {
+                self.store = self.backup.take().expect("a backup");
                 self.outbox = farm.outbox_on(Arc::clone(&self.store));
             }
-            ["horizon", time] => {
+            Does::AnotherDevice => {
+                self.store = Arc::default();
+                self.outbox = farm.outbox_on(Arc::clone(&self.store));
+            }
+            Does::Horizon(time) => {
                 let replica = farm.replica_on(Arc::clone(&self.store));
-                self.outbox = Outbox::new(&replica.horizon(span(time)));
+                self.outbox = Outbox::new(&replica.horizon(time));
             }
-            ["pages", "of", size] => {
+            Does::PageSize(size) => {
                 let replica = farm.replica_on(Arc::clone(&self.store));
-                self.outbox = Outbox::new(&replica.page_size(size.parse().unwrap()));
+                self.outbox = Outbox::new(&replica.page_size(size));
             }
-            ["sync"] => drop(self.outbox.replica().sync().await?),
-            ["prune"] => drop(self.outbox.prune(farm.clock.now()).await?),
-            ["clear"] => farm.clear_scripts(),
-            ["late", "requests", "arrive"] => assert!(fake.controls().process_late_requests() > 0),
-            ["withdraw", "account"] => fake.controls().withdraw_account(account),
-            ["restore", "account"] => fake.controls().restore_account(account),
-            ["deleted", "records", "are", how] => {
-                let all = [Deleted::Filtered, Deleted::Hidden, Deleted::Listed];
-                let mut all = all.into_iter();
-                let deleted = all.find(|one| format!("{one:?}").to_lowercase() == how);
-                fake.controls()
-                    .assume(Assumptions::default().deleted(deleted.unwrap()));
+            Does::Sync => drop(self.outbox.replica().sync().await?),
+            Does::Prune => drop(self.outbox.prune(farm.clock.now()).await?),
+            Does::ClearScripts => farm.clear_scripts(),
+            Does::LateRequestsArrive => assert!(controls.process_late_requests() > 0),
+            Does::WithdrawAccount => controls.withdraw_account(account),
+            Does::RestoreAccount => controls.restore_account(account),
+            Does::ShowDeleted(how) => {
+                controls.assume(Assumptions::default().deleted(how.assumed()));
             }
-            ["next", operation, ref faults @ ..] => self.script(operation, faults),
-            ["web", "makes", ref made @ ..] => {
-                drop(farm.edit(WebsiteEdit::insert(self.text(made))));
+            Does::Next(operation, fates) => self.script(&operation, &fates),
+            Does::WebMakes(text) => drop(farm.edit(WebsiteEdit::insert(self.input(&text)))),
+            Does::BeforeList(nth, EarlyEdit::Makes(text)) => {
+                let edit = WebsiteEdit::insert(self.input(&text));
+                controls.edit_before_list(account, nth, edit);
             }
-            ["before", "list", nth, "web", "makes", ref made @ ..] => {
-                let edit = WebsiteEdit::insert(self.text(made));
-                fake.controls()
-                    .edit_before_list(account, nth.parse().unwrap(), edit);
+            Does::WebSets(Record(name), fields) => self.web_sets(&name, &fields),
+            Does::WebDeletes(Record(name)) => drop(farm.edit(WebsiteEdit::delete(self.id(&name)))),
+            Does::Look(Record(name)) => self.look(&name).await,
+            Does::Save(name, text) => {
+                let written = self.until(text.limit).save(self.input(&text)).await?;
+                self.declare(&name, written.id);
             }
-            ["web", "sets", name, ref fields @ ..] => {
-                let mut record = self.record(name);
-                for field in fields {
-                    set(&mut record, field);
-                }
-                let names = fields
-                    .iter()
-                    .filter_map(|field| field.split(['.', '=']).next());
-                let changed = names.map(|name| (name.to_owned(), record[name].clone()));
-                let changed = WebsiteEdit::change(self.id(name), changed.collect::<Value>());
-                farm.edit(changed);
+            Does::Submit(name, text) => {
+                let written = self.until(text.limit).submit(self.input(&text)).await?;
+                self.declare(&name, written.id);
             }
-            ["web", "deletes", name] => drop(farm.edit(WebsiteEdit::delete(self.id(name)))),
-            ["see", name] => self.look(name).await,
-            [what, name, ref rest @ ..] => self.write(what, name, rest).await?,
-            _ => panic!("{words:?} is no step"),
+            Does::Edit(name, text) => {
+                let outbox = self.until(text.limit);
+                let edit = outbox.edit(self.declared(&name), self.input(&text));
+                let written = edit.await?;
+                self.declare(&name, written.id);
+            }
+            Does::EditAndSubmit(name, text) => {
+                let outbox = self.until(text.limit);
+                let edit = outbox.edit(self.declared(&name), self.input(&text));
+                let written = edit.submit().await?;
+                self.declare(&name, written.id);
+            }
+            Does::SubmitSaved(name, limit) => {
+                let limit = limit.map(|Limit::Within(time)| time);
+                let outbox = self.until(limit);
+                let written = outbox.submit_saved(self.declared(&name)).await?;
+                self.declare(&name, written.id);
+            }
+            Does::Withdraw(name) => {
+                let written = self.outbox.withdraw(self.declared(&name)).await?;
+                self.declare(&name, written.id);
+            }
+            Does::Delete(name) => {
+                let written = self.outbox.delete(self.declared(&name)).await?;
+                self.declare(&name, written.id);
+            }
+            Does::Update(name, record, text) => {
+                let outbox = self.until(text.limit);
+                let base = self.base(&record).await;
+                let written = outbox.update(&base, self.input(&text)).await?;
+                self.declare(&name, written.id);
+            }
+            Does::SubmitRecord(name, record, text) => {
+                let outbox = self.until(text.limit);
+                let base = self.base(&record).await;
+                let update = outbox.update(&base, self.input(&text));
+                let written = update.submit().await?;
+                self.declare(&name, written.id);
+            }
+            Does::DeleteRecord(name, record) => {
+                self.base(&record).await;
+                let written = self.outbox.delete_record(self.id(&record.0)).await?;
+                self.declare(&name, written.id);
+            }
+            Does::Decide(name, choice) => {
+                let decision = choice.decision(|name| self.id(name));
+                let decided = self.outbox.decide(self.declared(&name), decision);
+                let written = decided.await?;
+                self.declare(&name, written.id);
+            }
         }
         Ok(())
     }
 
-    /// Makes a step of the user.
-    async fn write(&mut self, what: &str, name: &str, rest: &[&str]) -> Result<()> {
-        let limit = rest.iter().find_map(|word| word.strip_prefix("limit="));
-        let mut outbox = self.outbox.clone();
-        if let Some(time) = limit {
-            outbox = outbox.not_after(self.farm.clock.now() + span(time));
+    /// The outbox, with a time limit for what is written next.
+    fn until(&self, limit: Option<Duration>) -> Outbox {
+        let outbox = self.outbox.clone();
+        match limit {
+            Some(time) => outbox.not_after(self.farm.clock.now() + time),
+            None => outbox,
         }
-        let known = match name {
-            "never" => "77".parse().ok(),
-            name => self.declarations.get(name).copied(),
-        };
-        let id = || known.unwrap_or_else(|| panic!("{name} is no declaration"));
-        let record = rest.first().copied().unwrap_or_default();
-        let is_of_record = what.ends_with("-record") || what == "update";
-        if is_of_record && !self.seen.contains_key(record) {
-            self.look(record).await;
+    }
+
+    /// The id of a declaration. No declaration has the id of `never`.
+    fn declared(&self, Name(name): &Name) -> DeclarationId {
+        if name == "never" {
+            return "77".parse().unwrap();
         }
-        let base = || &self.seen[record];
-        let edit = || self.text(&rest[1..]);
-        let written = match what {
-            "save" => outbox.save(self.text(rest)).await,
-            "submit" => outbox.submit(self.text(rest)).await,
-            "edit" => outbox.edit(id(), self.text(rest)).await,
-            "edit-and-submit" => outbox.edit(id(), self.text(rest)).submit().await,
-            "submit-saved" => outbox.submit_saved(id()).await,
-            "withdraw" => outbox.withdraw(id()).await,
-            "delete" => outbox.delete(id()).await,
-            "update" => outbox.update(base(), edit()).await,
-            "submit-record" => outbox.update(base(), edit()).submit().await,
-            "delete-record" => outbox.delete_record(self.id(record)).await,
-            "decide" => outbox.decide(id(), self.decision(rest)).await,
-            _ => panic!("{what} is no step"),
-        };
-        let written = written?.id;
+        let known = self.declarations.get(name).copied();
+        known.unwrap_or_else(|| panic!("{name} is no declaration"))
+    }
+
+    /// Names a declaration. A known name stays with its declaration.
+    fn declare(&mut self, Name(name): &Name, id: DeclarationId) {
+        let known = self.declarations.insert(name.clone(), id);
         assert!(
-            known.is_none_or(|id| id == written),
+            known.is_none_or(|known| known == id),
             "{name} is another declaration"
         );
-        self.declarations.insert(name.to_owned(), written);
-        Ok(())
+    }
+
+    /// The record as the user last saw it.
+    async fn base(&mut self, Record(name): &Record) -> Consignment {
+        if !self.seen.contains_key(name) {
+            self.look(name).await;
+        }
+        self.seen[name].clone()
+    }
+
+    fn web_sets(&self, name: &str, fields: &[FieldValue]) {
+        let mut record = self.record(name);
+        for field in fields {
+            set(&mut record, field);
+        }
+        let members = fields
+            .iter()
+            .filter_map(|field| field.path.split('.').next());
+        let changed = members.map(|member| (member.to_owned(), record[member].clone()));
+        let edit = WebsiteEdit::change(self.id(name), changed.collect::<Value>());
+        self.farm.edit(edit);
     }
 
     fn passed(&mut self, passed: Result<(OutboxReport, Next)>) {
@@ -277,34 +333,42 @@ impl Play {
         all.find(|record| id_of(record) == id).unwrap()
     }
 
-    fn text(&self, words: &[&str]) -> envd_sdk::model::ConsignmentInput {
-        text(words, |name| self.id(name))
-    }
-
-    fn decision(&self, words: &[&str]) -> Decision {
-        match words {
-            ["adopt", record] => Decision::Adopt(self.id(record).into()),
-            words => Decision::named(&words.join(" ")).unwrap(),
-        }
+    fn input(&self, text: &Text) -> ConsignmentInput {
+        text.input(|name| self.id(name))
     }
 
     /// Sets the fate of the next requests of an operation.
-    fn script(&self, operation: &str, faults: &[&str]) {
-        let (operation, field) = match operation {
-            "save" => (SAVE, "createOrSaveConsignment"),
-            "delete" => ("DeleteConsignment", "deleteConsignment"),
-            "read" => ("Consignment", "consignment"),
-            _ => ("Consignments", "consignments"),
-        };
+    fn script(&self, operation: &Operation, fates: &[Fate]) {
+        let (operation, field) = operation.names();
         let script = self.farm.fake.on_operation(operation);
-        for word in faults {
-            if let Some(times) = word.strip_prefix('x') {
-                script.times(times.parse().unwrap());
-            } else if *word == "refused" {
-                script.refuse("X", "refused");
-            } else {
-                script.fault(fault(word, field, |name| self.id(name)));
-            }
+        for fate in fates {
+            match fate {
+                Fate::Times(times) => script.times(*times),
+                Fate::Fault { is_done, fault } => match fault.fault(field, |name| self.id(name)) {
+                    None => script.refuse("X", "refused"),
+                    Some(fault) if *is_done => script.fault(fault.processed()),
+                    Some(fault) => script.fault(fault),
+                },
+            };
         }
     }
+}
+
+/// Each word of each vocabulary, misspelled, is an error with the place and the known words.
+#[test]
+fn misspelled_words_are_refused() {
+    refuses_misspelled::<Play, Does>("{} a r1 24");
+    refuses_misspelled::<Play, EarlyEdit>("before list 2 {} 24");
+    refuses_misspelled::<Play, ProgramName>("program {}");
+    refuses_misspelled::<Play, UserName>("user {}");
+    refuses_misspelled::<Play, DeletedRecords>("deleted records are {}");
+    refuses_misspelled::<Play, Choice>("decide a {}");
+    refuses_misspelled::<Play, Operation>("next {} lost");
+    refuses_misspelled::<Play, FaultWord>("next save done-{}");
+    refuses_misspelled::<Play, TextKind>("save a 24 {}");
+    refuses_misspelled::<Play, Limit>("submit-saved a {}30s");
+    refuses_misspelled::<Play, Field>("save a 24 {}1=x");
+    refuses_misspelled::<Play, Check>("pass -> {}");
+    refuses_misspelled::<Play, Property>("pass -> a {}");
+    refuses_misspelled::<Play, RecordProperty>("pass -> r1 {} status=DRAFT");
 }
