@@ -2,7 +2,7 @@
 //!
 //! | step | meaning |
 //! | --- | --- |
-//! | `reply 503 retry-after=0 {..}` | the next reply: a status, headers, and a body; the last reply is repeated |
+//! | `reply 503 retry-after=0 {..}` | the next reply: a status, headers, and a body, after the word `text` if it is no JSON or markup; the last reply is repeated |
 //! | `reply close`, `never`, `raw HTTP/1.1\r\n`, `pics QAZZ7777` | closes the connection; sends nothing, bytes, or a register page |
 //! | `fake`, `fake Comment.role`, `fake user=New` | uses a fake instead, perhaps without some fields, or with another user |
 //! | `on UserDetails 503 {..} x2`, `html 200`, `processed dropped_before`, .. | a fault of the fake at an operation or a path |
@@ -20,6 +20,8 @@
 //! last request; `says` is in the text of the error, `reports` in its report, `lacks` not in the report, `hides` in neither
 //! text nor `Debug`.
 
+mod words;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -36,14 +38,19 @@ use envd_sdk::register::{IfModified, Lookup, PropertySearch, Register};
 use envd_sdk::{Call, Client, Clock, Error, HttpOptions, Outcome, Result, RetryPolicy};
 use serde::Serialize;
 use serde_json::{Value, json};
-use test_support::script::{Stage, Unparsed, listed, span};
+use test_support::script::{Rest, Stage, Vocabulary, Words, listed, refuses_misspelled};
 use test_support::{Reply, Request, Server, refusing_address};
 use tokio::task::JoinHandle;
 
-use crate::adapted::without;
+use self::words::{
+    CallSetting, CallWords, Check, Choice, Compression, Does, FakeSettings, FakeUser, FaultKind,
+    FaultWords, Filter, From, HeaderPair, ReplyHeader, ReplyKind, RequestHeader, ScriptedReply,
+    Sees, SetCall, Setting, Step, Times, UserName, Verdict,
+};
+use crate::adapted;
 use crate::fixed_date::fake_builder;
 use crate::gzip::gzip;
-use crate::profiles::{moved, paged_from};
+use crate::profiles::moved;
 use crate::scripted::{client_at, register_at, take_turns, until};
 
 /// Describes an error in a few words.
@@ -99,98 +106,87 @@ pub(crate) struct Calls {
     server: Server,
     fake: Option<Fake>,
     clock: Clock,
-    settings: Vec<(String, String)>,
+    settings: Vec<Setting>,
     client: Option<Client>,
     register: Option<Register>,
-    users: BTreeMap<String, (Option<Client>, Option<Register>)>,
+    users: BTreeMap<&'static str, (Option<Client>, Option<Register>)>,
     running: VecDeque<JoinHandle<Done>>,
     /// The number of requests before the last call.
     before: usize,
     came: Done,
 }
 
-/// A header or a setting of a call, such as `x-a=b`.
-fn header(word: &str) -> Option<(&str, &str)> {
-    let is_name = |name: &str| name.bytes().all(|it| it == b'-' || it.is_ascii_lowercase());
-    word.split_once('=').filter(|(name, _)| is_name(name))
-}
-
-/// Parses a status (200 by default), headers and a body.
-fn parts(text: &str) -> (u16, Vec<(&str, String)>, &str) {
-    let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
-    let (status, mut rest) = word.parse().map_or((200, text), |status| (status, rest));
-    let mut headers = Vec::new();
-    while let Some((name, value)) = header(rest.split(' ').next().unwrap()) {
-        headers.push((name, value.replace('_', " ")));
-        rest = rest.split_once(' ').map_or("", |(_, rest)| rest);
-    }
-    if rest.starts_with(['{', '[']) && !headers.iter().any(|(name, _)| *name == "content-type") {
-        headers.push(("content-type", "application/json".to_owned()));
-    }
-    (status, headers, rest)
-}
-
-fn reply(text: &str) -> Reply {
-    let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
-    match word {
-        "close" => return Reply::close(),
-        "raw" => return Reply::raw(rest.replace("\\r", "\r").replace("\\n", "\n")),
-        "pics" => {
-            let pics = rest.split(' ').filter(|pic| !pic.is_empty());
-            let pics: Vec<_> = pics.map(|pic| json!({ "PIC": pic })).collect();
-            return Reply::json(200, json!({"Value": {"Total": pics.len(), "SubSet": pics}}));
+fn reply(words: &ScriptedReply) -> Option<Reply> {
+    let parts = match words {
+        ScriptedReply::Kind(ReplyKind::Never) => return None,
+        ScriptedReply::Kind(ReplyKind::Close) => return Some(Reply::close()),
+        ScriptedReply::Kind(ReplyKind::Raw(Rest(text))) => {
+            let text = text.replace("\\r", "\r").replace("\\n", "\n");
+            return Some(Reply::raw(text));
         }
-        _ => {}
-    }
-    let (status, headers, body) = parts(text);
-    let reply = Reply::new(status).body(body);
-    let add = |reply: Reply, (name, value): &(&str, String)| match *name {
-        "gzip" => compressed(reply, value, body).header("content-encoding", "gzip"),
-        name => reply.header(name, value),
+        ScriptedReply::Kind(ReplyKind::Pics(pics)) => {
+            let pics: Vec<_> = pics.iter().map(|pic| json!({ "PIC": pic })).collect();
+            let page = json!({"Value": {"Total": pics.len(), "SubSet": pics}});
+            return Some(Reply::json(200, page));
+        }
+        ScriptedReply::Parts(parts) => parts,
     };
-    headers.iter().fold(reply, add)
+    let mut reply = Reply::new(parts.status).body(parts.body.clone());
+    for (header, value) in &parts.headers {
+        reply = reply.header(header.phrase().trim_end_matches('='), value);
+    }
+    if let Some(how) = &parts.compression {
+        let reply_of = reply.body(compressed(&parts.body, how));
+        reply = reply_of.header("content-encoding", "gzip");
+    }
+    let has_type = |(header, _): &(ReplyHeader, _)| matches!(header, ReplyHeader::ContentType);
+    if parts.body.starts_with(['{', '[']) && !parts.headers.iter().any(has_type) {
+        reply = reply.header("content-type", "application/json");
+    }
+    Some(reply)
 }
 
-fn compressed(reply: Reply, how: &str, body: &str) -> Reply {
+fn compressed(body: &str, how: &Compression) -> Vec<u8> {
     let mut bytes = gzip(body.as_bytes());
     let end = bytes.len();
     match how {
-        "cut" => bytes.truncate(end - 9),
+        Compression::Whole => {}
+        Compression::Cut => bytes.truncate(end - 9),
         // Damages the checksum.
-        "damaged" => bytes[end - 8] ^= 1,
-        "twice" => bytes = gzip(&bytes),
-        _ => {}
+        Compression::Damaged => bytes[end - 8] ^= 1,
+        Compression::Twice => bytes = gzip(&bytes),
     }
-    reply.body(bytes)
+    bytes
 }
 
-fn fault(text: &str) -> Fault {
-    let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
-    let (number, after) = rest.split_once(' ').unwrap_or((rest, ""));
-    match word {
-        "cut" => Fault::cut(rest.parse().unwrap()),
-        "dropped_after" => Fault::dropped_after(),
-        "dropped_before" => Fault::dropped_before(),
-        "garbage" => Fault::garbage(),
-        "html" => Fault::html(rest.parse().unwrap()),
-        "internal" => Fault::internal_server_error(rest),
-        "later" => fault(after).processed_after(number.parse().unwrap()),
-        "processed" => fault(rest).processed(),
-        "replaced" => Fault::replaced(number, serde_json::from_str::<Value>(after).unwrap()),
-        "truncated" => Fault::truncated(rest.parse().unwrap()),
-        _ => {
-            let (status, headers, body) = parts(text);
-            let fault = Fault::status(status).body("application/json", body);
-            let headers = headers
-                .into_iter()
-                .filter(|(name, _)| *name != "content-type");
-            headers.fold(fault, |fault, (name, value)| fault.header(name, value))
+fn fault(words: &FaultWords) -> Fault {
+    let kind = match words {
+        FaultWords::Kind(kind) => kind,
+        FaultWords::Parts(parts) => {
+            let fault = Fault::status(parts.status).body("application/json", parts.body.clone());
+            return parts.headers.iter().fold(fault, |fault, (header, value)| {
+                fault.header(header.phrase().trim_end_matches('='), value)
+            });
         }
+    };
+    match kind {
+        FaultKind::Cut(bytes) => Fault::cut(*bytes),
+        FaultKind::DroppedAfter => Fault::dropped_after(),
+        FaultKind::DroppedBefore => Fault::dropped_before(),
+        FaultKind::Garbage => Fault::garbage(),
+        FaultKind::Html(status) => Fault::html(*status),
+        FaultKind::Internal(field) => Fault::internal_server_error(field),
+        FaultKind::Later(requests, after) => fault(after).processed_after(*requests),
+        FaultKind::Processed(after) => fault(after).processed(),
+        FaultKind::Replaced(pointer, Rest(value)) => {
+            Fault::replaced(pointer, serde_json::from_str::<Value>(value).unwrap())
+        }
+        FaultKind::Truncated(bytes) => Fault::truncated(*bytes),
     }
 }
 
 /// The settings of a call.
-struct Set<'a>(Vec<&'a str>);
+struct Set<'a>(&'a [CallSetting]);
 
 impl Set<'_> {
     fn run<T: Send + 'static>(
@@ -203,23 +199,30 @@ impl Set<'_> {
     }
 
     fn with_settings<T: Send + 'static>(&self, call: Call<T>) -> Call<T> {
-        let set = |call: Call<T>, setting: &&str| match header(setting) {
-            None if *setting == "idempotent" => call.idempotent(),
-            None if *setting == "once" => call.retry(RetryPolicy::none()),
-            None => call,
-            Some(("deadline", time)) => call.deadline(span(time)),
-            Some(("holds", times)) => {
-                let times = times.parse().unwrap();
+        let set = |call: Call<T>, setting: &CallSetting| match setting {
+            CallSetting::Idempotent => call.idempotent(),
+            CallSetting::Once => call.retry(RetryPolicy::none()),
+            // Another method is called.
+            CallSetting::Optional => call,
+            CallSetting::Deadline(time) => call.deadline(*time),
+            CallSetting::Holds(times) => {
+                let times = *times;
                 let asked = AtomicUsize::new(0);
                 call.only_if(move || asked.fetch_add(1, Ordering::Relaxed) < times)
             }
-            Some((name, value)) => call.header(name, value),
+            CallSetting::Accept(value)
+            | CallSetting::Authorization(value)
+            | CallSetting::Office(value)
+            | CallSetting::Trace(value) => {
+                call.header(setting.phrase().trim_end_matches('='), value)
+            }
         };
         self.0.iter().fold(call, set)
     }
 
     fn outcome<T: Serialize + Send + 'static>(&self, call: Call<Outcome<T>>) -> Running {
-        if self.0.contains(&"optional") {
+        let is_optional = |setting: &CallSetting| matches!(setting, CallSetting::Optional);
+        if self.0.iter().any(is_optional) {
             return self.outcome_as(call.optional(), |value| json!(value));
         }
         self.outcome_as(call, |value| json!(value))
@@ -260,9 +263,8 @@ impl Calls {
         let mut calls = Self::start().await;
         calls.script.lock().unwrap().0.push(Some(reply));
         for step in steps {
-            let Ok(()) = calls
-                .act(step.split(' ').map(str::to_owned).collect())
-                .await;
+            let does = Words::parse(step).unwrap_or_else(|refusal| panic!("{refusal}"));
+            let Ok(()) = calls.act(does).await;
         }
         calls
     }
@@ -303,15 +305,15 @@ impl Calls {
             None => client_at(self.address()).token_source(Tokens::new("b34r3r")),
         };
         let mut builder = builder.clock(self.clock.clone()).retry(self.retry());
-        for (name, value) in &self.settings {
-            let (first, rest) = value.split_once([' ', '=']).unwrap_or((value, ""));
-            builder = match name.as_str() {
-                "token" => builder.token_source(Tokens::new(value)),
-                "header" => builder.header(first, rest),
-                "document" => builder.override_operation(first, rest),
-                "moved" => {
-                    let (at, document) = rest.split_once(' ').unwrap();
-                    builder.profile(&moved(first, document, at))
+        for setting in &self.settings {
+            builder = match setting {
+                Setting::Token(token) => builder.token_source(Tokens::new(token)),
+                Setting::Header(HeaderPair(name, value)) => builder.header(name, value.as_str()),
+                Setting::Document(name, Rest(document)) => {
+                    builder.override_operation(name, document)
+                }
+                Setting::Moved(name, at, Rest(document)) => {
+                    builder.profile(&moved(name, document, at))
                 }
                 _ => builder,
             };
@@ -326,13 +328,11 @@ impl Calls {
         }
         let builder = register_at(self.address()).clock(self.clock.clone());
         let mut builder = builder.retry(self.retry()).http(self.http());
-        for (name, value) in &self.settings {
-            let (first, rest) = value.split_once('=').unwrap_or((value, ""));
-            builder = match name.as_str() {
-                "token" => builder.token_source(Tokens::new(value)),
-                "header" => builder.header(first, rest),
-                "cache" => builder.cache(span(value), 100),
-                "pages" => builder.profile(&paged_from(value.parse().unwrap())),
+        for setting in &self.settings {
+            builder = match setting {
+                Setting::Token(token) => builder.token_source(Tokens::new(token)),
+                Setting::Header(HeaderPair(name, value)) => builder.header(name, value.as_str()),
+                Setting::Cache(time) => builder.cache(*time, 100),
                 _ => builder,
             };
         }
@@ -340,13 +340,17 @@ impl Calls {
         Ok(self.register.insert(register).clone())
     }
 
-    fn setting(&self, name: &str) -> Option<&str> {
-        let known = self.settings.iter().rev().find(|(known, _)| known == name);
-        known.map(|(_, value)| value.as_str())
+    /// The last setting of a kind.
+    fn setting<'s, T>(&'s self, of: impl FnMut(&'s Setting) -> Option<T>) -> Option<T> {
+        self.settings.iter().rev().find_map(of)
     }
 
     fn address(&self) -> String {
-        match (self.setting("address"), &self.fake) {
+        let address = self.setting(|setting| match setting {
+            Setting::Address(address) => Some(address),
+            _ => None,
+        });
+        match (address, &self.fake) {
             (Some(address), _) => address.replace("refused", &refusing_address().to_string()),
             (None, Some(fake)) => fake.register_url().to_string(),
             (None, None) => self.server.url(),
@@ -354,112 +358,150 @@ impl Calls {
     }
 
     fn http(&self) -> HttpOptions {
-        let number = |name| self.setting(name).map(|number| number.parse().unwrap());
-        let http = HttpOptions::default().gzip(self.setting("gzip") != Some("off"));
-        let http = http.max_body_bytes(number("limit").unwrap_or(1 << 20));
-        match number("at_most") {
-            Some(requests) => http.max_concurrent_requests(requests),
-            None => http,
+        let mut http = HttpOptions::default().max_body_bytes(1 << 20);
+        for setting in &self.settings {
+            http = match setting {
+                Setting::GzipOff => http.gzip(false),
+                Setting::Limit(bytes) => http.max_body_bytes(*bytes),
+                Setting::AtMost(requests) => http.max_concurrent_requests(*requests),
+                _ => http,
+            };
         }
+        http
     }
 
     fn retry(&self) -> RetryPolicy {
         let at_once = RetryPolicy::default().base_wait(Duration::ZERO);
-        match self.setting("retry") {
-            Some("none") => RetryPolicy::none(),
-            Some("later") => RetryPolicy::default(),
-            Some(times) => at_once.max_retries(times.parse().unwrap()),
-            None => at_once,
-        }
+        let policy = self.setting(|setting| match setting {
+            Setting::NoRetry => Some(RetryPolicy::none()),
+            Setting::RetryLater => Some(RetryPolicy::default()),
+            Setting::Retries(times) => Some(at_once.clone().max_retries(*times)),
+            _ => None,
+        });
+        policy.unwrap_or(at_once)
     }
 
-    fn call(&mut self, words: &[&str]) -> Result<Running> {
-        let is_setting = |word: &&str| {
-            header(word).is_some() || ["idempotent", "once", "optional"].contains(word)
-        };
-        let (set, words): (Vec<_>, Vec<_>) = words.iter().copied().partition(is_setting);
-        let set = Set(set);
-        let of = words[1..].join(" ");
-        if ["lookup", "property", "since", "many", "search", "get"].contains(&words[0]) {
-            return self
-                .register()
-                .map(|it| call_register(&it, words[0], &of, &set));
+    fn call(&mut self, SetCall { call, settings }: &SetCall) -> Result<Running> {
+        let set = Set(settings);
+        let pic = |pic: &str| Pic::parse(pic).unwrap();
+        match call {
+            CallWords::Lookup(name) => {
+                let call = self.register()?.lookup(&pic(name));
+                return Ok(set.run(call, |it| found(&it).into()));
+            }
+            CallWords::Property(name) => {
+                let call = self.register()?.property(&pic(name));
+                return Ok(set.run(call, |it| json!(it.map(|it| it.pic))));
+            }
+            CallWords::Since(name) => {
+                let register = self.register()?;
+                let call = register.lookup_since(&pic(name), SystemTime::UNIX_EPOCH);
+                return Ok(set.run(call, |it| match it {
+                    IfModified::Changed { value, .. } => found(&value).into(),
+                    _ => "unchanged".into(),
+                }));
+            }
+            CallWords::Many(pics) => {
+                let register = self.register()?;
+                let many = register.lookup_many(pics).concurrency(1).collect();
+                let shown =
+                    |it: Result<Lookup>| it.map_or_else(|error| reported(&error), |it| found(&it));
+                return Ok(Box::pin(async move {
+                    let many = many.await.into_iter().map(|it| shown(it.result));
+                    Ok((many.collect(), 1, None))
+                }));
+            }
+            CallWords::Search(Rest(text)) => {
+                let mut pager = self.register()?.search(&PropertySearch::text(text));
+                return Ok(Box::pin(async move {
+                    let page = pager.next_page().await?;
+                    Ok((page.unwrap().records.len().into(), 1, None))
+                }));
+            }
+            CallWords::Get(path, parameters) => {
+                let pairs = parameters.iter().filter_map(|it| it.split_once('='));
+                let pairs: Vec<_> = pairs.collect();
+                let call = self.register()?.get(path, &pairs);
+                return Ok(set.run(call, |value| value));
+            }
+            _ => {}
         }
         let client = self.client()?;
         let id = self.fake.as_ref().map_or("envd-1", Fake::account_id);
         let account = client.account(id);
-        Ok(match words[0] {
-            "query" | "mutation" => {
-                let document = format!("{} A {{ a }}", words[0]);
-                let variables: Value = serde_json::from_str(&of).unwrap_or_else(|_| json!({}));
-                set.outcome(client.execute_document::<Value>(&document, "A", &variables))
+        let custom = |kind: &str, variables: &str| {
+            let document = format!("{kind} A {{ a }}");
+            let variables: Value = serde_json::from_str(variables).unwrap_or_else(|_| json!({}));
+            set.outcome(client.execute_document::<Value>(&document, "A", &variables))
+        };
+        Ok(match call {
+            CallWords::Query(Rest(variables)) => custom("query", variables),
+            CallWords::Mutation(Rest(variables)) => custom("mutation", variables),
+            CallWords::Own(Rest(document)) => {
+                let name = document.split([' ', '(']).nth(1).unwrap();
+                set.outcome(client.execute_document::<Value>(document, name, &json!({})))
             }
-            "own" => {
-                let name = of.split([' ', '(']).nth(1).unwrap();
-                set.outcome(client.execute_document::<Value>(&of, name, &json!({})))
-            }
-            "user" => set.outcome(client.user_details()),
-            "registered" => set.outcome(client.registered_user()),
-            "choose" => {
-                let (by, name) = of.split_once(' ').unwrap_or((&of, ""));
-                let choice = match by {
-                    "default" => AccountChoice::Default,
-                    "producer" => AccountChoice::Producer,
-                    "pic" => AccountChoice::Pic(Pic::parse(name).unwrap()),
-                    "role" => AccountChoice::Role(name.into()),
-                    "label" => AccountChoice::Label(name.into()),
-                    _ => AccountChoice::Id(name.into()),
+            CallWords::User => set.outcome(client.user_details()),
+            CallWords::Registered => set.outcome(client.registered_user()),
+            CallWords::Choose(choice) => {
+                let choice = match choice.clone() {
+                    Choice::Default => AccountChoice::Default,
+                    Choice::Producer => AccountChoice::Producer,
+                    Choice::Pic(name) => AccountChoice::Pic(pic(&name)),
+                    Choice::Role(Rest(name)) => AccountChoice::Role(name.as_str().into()),
+                    Choice::Label(Rest(name)) => AccountChoice::Label(name.as_str().into()),
+                    Choice::Id(name) => AccountChoice::Id(name.as_str().into()),
                 };
                 let chosen = client.choose_account(&choice);
                 set.run(chosen, |account| json!(account.id()))
             }
-            "questions" => set.outcome_as(client.questions(), |list| json!(list.items)),
-            "consignment" => set.outcome(account.consignment(&*of)),
-            "comments" => set.outcome(account.comments(&*of)),
-            "copy" => set.outcome(account.copy_consignment(&*of)),
-            "delete" => set.outcome(account.delete_consignment(&*of)),
-            "delete_template" => set.outcome(account.delete_template(&*of)),
-            "save" if of.is_empty() => set.outcome(account.save_consignment(input())),
-            "save" => set.outcome(account.save_consignment(input().id(of))),
-            "save_template" => {
-                let template = TemplateInput::new(of, [FormType::Lpac1]);
+            CallWords::Questions => set.outcome_as(client.questions(), |list| json!(list.items)),
+            CallWords::Consignment(id) => set.outcome(account.consignment(id.as_str())),
+            CallWords::Comments(number) => set.outcome(account.comments(number.as_str())),
+            CallWords::Copy(id) => set.outcome(account.copy_consignment(id.as_str())),
+            CallWords::Delete(id) => set.outcome(account.delete_consignment(id.as_str())),
+            CallWords::DeleteTemplate(id) => set.outcome(account.delete_template(id.as_str())),
+            CallWords::Save(None) => set.outcome(account.save_consignment(input())),
+            CallWords::Save(Some(id)) => {
+                let input = input().id(id.as_str());
+                set.outcome(account.save_consignment(input))
+            }
+            CallWords::SaveTemplate(name) => {
+                let template = TemplateInput::new(name.as_str(), [FormType::Lpac1]);
                 set.outcome(account.save_template(template))
             }
-            "comment" => {
-                let comment = CommentInput::new("C-900000101", of);
+            CallWords::Comment(Rest(text)) => {
+                let comment = CommentInput::new("C-900000101", text.as_str());
                 set.outcome(account.create_comment(comment))
             }
-            "list" => {
-                let filter = ConsignmentFilter::default();
-                let filter = match of.split_once(':') {
-                    Some(("first", size)) => filter.page_size(size.parse().unwrap()),
-                    Some(("status", status)) => filter.status(status.parse().unwrap()),
-                    Some((_, text)) => filter.search_text(text),
-                    None => filter,
+            CallWords::List(filter) => {
+                let all = ConsignmentFilter::default();
+                let filter = match filter {
+                    Some(Filter::First(size)) => all.page_size(*size),
+                    Some(Filter::Status(status)) => all.status(status.parse().unwrap()),
+                    Some(Filter::Search(Rest(text))) => all.search_text(text.as_str()),
+                    None => all,
                 };
                 let page = account.consignments_page(&filter, None);
                 set.outcome_as(page, |page| json!(page.edges.len()))
             }
-            "templates" => {
+            CallWords::Templates => {
                 let page = account.templates_page(&TemplateFilter::default(), None);
                 set.outcome_as(page, |page| json!(page.edges.len()))
             }
-            "candidates" => {
-                let (date, from) = of.split_once(" from ").unwrap_or((&of, ""));
-                let search = account.candidates(&input().movement(date, "05:15"));
-                let is_bounded = !from.is_empty();
-                let search = if is_bounded {
-                    search.from(from)
-                } else {
-                    search
-                };
+            CallWords::Candidates(date, from) => {
+                let input = input().movement(date.as_str(), "05:15");
+                let mut search = account.candidates(&input);
+                if let Some(From::From(from)) = from {
+                    search = search.from(from.as_str());
+                }
                 set.run(search.find(), |all| json!(all))
             }
-            "pdf" => {
-                let address = PdfUrl::from(of.replace("<service>", &self.server.url()));
-                set.run(client.pdf(&address), |pdf| json!(pdf.len()))
+            CallWords::Pdf(address) => {
+                let address = address.replace("<service>", &self.server.url());
+                set.run(client.pdf(&PdfUrl::from(address)), |pdf| json!(pdf.len()))
             }
-            "discover" => {
+            CallWords::Discover => {
                 let fake = self.fake.as_ref().unwrap();
                 let provider = Provider::builder(fake.client_id()).issuer(fake.issuer());
                 let provider = provider.redirect_uri(fake.redirect_uri());
@@ -469,7 +511,12 @@ impl Calls {
                     provider.map(|()| (Value::Null, 1, None))
                 })
             }
-            other => panic!("no call {other}"),
+            CallWords::Lookup(_)
+            | CallWords::Property(_)
+            | CallWords::Since(_)
+            | CallWords::Many(_)
+            | CallWords::Search(_)
+            | CallWords::Get(..) => unreachable!("the register answers it"),
         })
     }
 
@@ -485,43 +532,6 @@ impl Calls {
     }
 }
 
-fn call_register(register: &Register, name: &str, of: &str, set: &Set<'_>) -> Running {
-    let pic = || Pic::parse(of).unwrap();
-    match name {
-        "lookup" => set.run(register.lookup(&pic()), |it| found(&it).into()),
-        "property" => set.run(register.property(&pic()), |it| json!(it.map(|it| it.pic))),
-        "since" => {
-            let call = register.lookup_since(&pic(), SystemTime::UNIX_EPOCH);
-            set.run(call, |it| match it {
-                IfModified::Changed { value, .. } => found(&value).into(),
-                _ => "unchanged".into(),
-            })
-        }
-        "many" => {
-            let many = register.lookup_many(of.split(' ')).concurrency(1).collect();
-            let shown =
-                |it: Result<Lookup>| it.map_or_else(|error| reported(&error), |it| found(&it));
-            Box::pin(async move {
-                let many = many.await.into_iter().map(|it| shown(it.result));
-                Ok((many.collect(), 1, None))
-            })
-        }
-        "search" => {
-            let mut pager = register.search(&PropertySearch::text(of));
-            Box::pin(async move {
-                let page = pager.next_page().await?;
-                Ok((page.unwrap().records.len().into(), 1, None))
-            })
-        }
-        _ => {
-            let mut words = of.split(' ');
-            let path = words.next().unwrap();
-            let parameters: Vec<_> = words.filter_map(|it| it.split_once('=')).collect();
-            set.run(register.get(path, &parameters), |value| value)
-        }
-    }
-}
-
 fn part(value: Option<&Value>, pointer: &str) -> String {
     let part = value.and_then(|value| value.pointer(pointer));
     part.map_or("none".to_owned(), Value::to_string)
@@ -532,8 +542,8 @@ fn time(time: Option<Duration>) -> String {
 }
 
 impl Stage for Calls {
-    type Does = Vec<String>;
-    type Sees = Unparsed;
+    type Does = Does;
+    type Sees = Sees;
     type Error = Infallible;
 
     async fn start() -> Self {
@@ -563,90 +573,12 @@ impl Stage for Calls {
         }
     }
 
-    async fn act(&mut self, words: Vec<String>) -> Result<(), Infallible> {
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let words = &*words;
-        let rest = words[1..].join(" ");
-        match words[0] {
-            "reply" => {
-                let reply = (rest != "never").then(|| reply(&rest));
-                self.script.lock().unwrap().0.push(reply);
-            }
-            "fake" => {
-                let fields = words[1..].iter().filter_map(|field| field.split_once('.'));
-                let schema = without(&fields.collect::<Vec<_>>());
-                let mut builder = fake_builder().schema(schema);
-                if let Some(user) = rest.strip_prefix("user=") {
-                    let is_new = user == "New";
-                    builder = builder.user(if is_new { User::New } else { User::Receiver });
-                }
-                let fake = builder.start().await.unwrap();
-                self.clock = fake.clock().clone();
-                self.fake = Some(fake);
-            }
-            "on" => {
-                let fake = self.fake.as_ref().unwrap();
-                let times = words
-                    .last()
-                    .and_then(|word| word.strip_prefix('x')?.parse().ok());
-                let end = words.len() - usize::from(times.is_some());
-                let fault = fault(&words[2..end].join(" "));
-                let on = if words[1].starts_with('/') {
-                    fake.on_path(words[1])
-                } else {
-                    fake.on_operation(words[1])
-                };
-                on.fault(fault).times(times.unwrap_or(1));
-            }
-            "with" => {
-                let setting = (words[1].to_owned(), words[2..].join(" "));
-                self.settings.push(setting);
-                (self.client, self.register) = (None, None);
-            }
-            "as" => {
-                let client = self.client.clone();
-                let register = self.register.clone();
-                let first = || (client.clone(), register.clone());
-                self.users.entry("one".to_owned()).or_insert_with(first);
-                let (client, register) = first();
-                let client = client.map(|it| it.with_token_source(Tokens::new(&rest)));
-                let register = register.map(|it| it.with_token_source(Tokens::new(&rest)));
-                let user = self.users.entry(rest).or_insert((client, register));
-                (self.client, self.register) = user.clone();
-            }
-            "request" => {
-                let one = self.client().unwrap();
-                self.users
-                    .entry("one".to_owned())
-                    .or_insert((Some(one.clone()), None));
-                self.client = Some(one.with_token_source(Tokens::new(&rest)));
-            }
-            "advance" => self.clock.advance(span(&rest)),
-            "until" => {
-                let count: usize = words[2].parse().unwrap();
-                match words[1] {
-                    "sent" => until(|| self.sent() >= count).await,
-                    _ => until(|| self.clock.sleepers() >= count).await,
-                }
-            }
-            "end_pause" => {
-                self.client.iter().for_each(Client::end_pause);
-                self.register.iter().for_each(Register::end_pause);
-            }
-            "forget" => self.register.as_ref().unwrap().forget(),
-            "drop" => self.running.pop_front().unwrap().abort(),
-            "done" => self.came = self.running.pop_front().unwrap().await.unwrap(),
-            "start" => {
-                if self.running.is_empty() {
-                    self.before = self.count();
-                }
-                let call = self.call(&words[1..]).unwrap();
-                self.running.push_back(tokio::spawn(call));
-                tokio::task::yield_now().await;
-            }
-            _ => {
+    async fn act(&mut self, does: Does) -> Result<(), Infallible> {
+        match does {
+            Does::Step(step) => self.step(step).await,
+            Does::Call(call) => {
                 self.before = self.count();
-                self.came = match self.call(words) {
+                self.came = match self.call(&call) {
                     Ok(call) => call.await,
                     Err(error) => Err(error),
                 };
@@ -655,86 +587,213 @@ impl Stage for Calls {
         Ok(())
     }
 
-    async fn see(&mut self, _: &Unparsed, expected: &str) -> String {
-        let words: Vec<&str> = expected.split(' ').collect();
-        let words = &*words;
-        let word = words[0];
-        let rest = words[1..].join(" ");
-        let found = |is_so: bool, text: &str| if is_so { &rest } else { text }.to_owned();
-        let none = || "none".to_owned();
-        let seen = match word {
-            "sent" => self.sent().to_string(),
-            "waits" => {
-                take_turns().await;
-                return match self.running.iter().filter(|it| it.is_finished()).count() {
-                    0 => word.to_owned(),
-                    ended => format!("{ended} ended"),
+    async fn see(&mut self, sees: &Sees, expected: &str) -> String {
+        let verdict = match sees {
+            Sees::Check(check) => return self.checked(check, expected).await,
+            Sees::Verdict(verdict) => verdict.phrase(),
+        };
+        let seen = self.verdict();
+        match seen.strip_prefix(verdict) {
+            Some(rest) if rest.is_empty() || rest.starts_with(' ') => rest.trim().to_owned(),
+            _ => seen,
+        }
+    }
+}
+
+impl Calls {
+    async fn step(&mut self, step: Step) {
+        match step {
+            Step::Reply(words) => self.script.lock().unwrap().0.push(reply(&words)),
+            Step::Fake(FakeSettings { user, without }) => {
+                let fields = without.iter().map(|(owner, field)| (&**owner, &**field));
+                let schema = adapted::without(&fields.collect::<Vec<_>>());
+                let mut builder = fake_builder().schema(schema);
+                builder = match user {
+                    Some(FakeUser::New) => builder.user(User::New),
+                    Some(FakeUser::Receiver) => builder.user(User::Receiver),
+                    None => builder,
                 };
+                let fake = builder.start().await.unwrap();
+                self.clock = fake.clock().clone();
+                self.fake = Some(fake);
             }
-            "tokens" => {
+            Step::On(target, words, times) => {
+                let fake = self.fake.as_ref().unwrap();
+                let on = if target.starts_with('/') {
+                    fake.on_path(&target)
+                } else {
+                    fake.on_operation(&target)
+                };
+                let times = times.map_or(1, |Times(times)| times);
+                on.fault(fault(&words)).times(times);
+            }
+            Step::With(setting) => {
+                self.settings.push(setting);
+                self.client = None;
+                self.register = None;
+            }
+            Step::As(name) => {
+                let client = self.client.clone();
+                let register = self.register.clone();
+                let first = || (client.clone(), register.clone());
+                let one = UserName::One.phrase();
+                self.users.entry(one).or_insert_with(first);
+                let tokens = || Tokens::new(name.phrase());
+                let client = client.as_ref().map(|it| it.with_token_source(tokens()));
+                let register = register.as_ref().map(|it| it.with_token_source(tokens()));
+                let user = self
+                    .users
+                    .entry(name.phrase())
+                    .or_insert((client, register));
+                (self.client, self.register) = user.clone();
+            }
+            Step::Request(name) => {
+                let one = self.client().unwrap();
+                self.users
+                    .entry(UserName::One.phrase())
+                    .or_insert((Some(one.clone()), None));
+                self.client = Some(one.with_token_source(Tokens::new(name.phrase())));
+            }
+            Step::Advance(time) => self.clock.advance(time),
+            Step::UntilSent(count) => until(|| self.sent() >= count).await,
+            Step::UntilAsleep(count) => until(|| self.clock.sleepers() >= count).await,
+            Step::EndPause => {
+                self.client.iter().for_each(Client::end_pause);
+                self.register.iter().for_each(Register::end_pause);
+            }
+            Step::Forget => self.register.as_ref().unwrap().forget(),
+            Step::Drop => self.running.pop_front().unwrap().abort(),
+            Step::Done => self.came = self.running.pop_front().unwrap().await.unwrap(),
+            Step::Start(call) => {
+                if self.running.is_empty() {
+                    self.before = self.count();
+                }
+                let call = self.call(&call).unwrap();
+                self.running.push_back(tokio::spawn(call));
+                tokio::task::yield_now().await;
+            }
+        }
+    }
+
+    /// The actual value.
+    async fn checked(&mut self, check: &Check, expected: &str) -> String {
+        let found = |is_so: bool, text: &str| if is_so { expected } else { text }.to_owned();
+        let none = || "none".to_owned();
+        match check {
+            Check::Sent => self.sent().to_string(),
+            Check::Waits => {
+                take_turns().await;
+                match self.running.iter().filter(|it| it.is_finished()).count() {
+                    0 => String::new(),
+                    ended => format!("{ended} ended"),
+                }
+            }
+            Check::Tokens => {
                 let requests = self.server.requests();
                 let sent = requests[self.before..].iter();
                 let sent = sent.map(|it| it.header("authorization").unwrap_or("none"));
                 sent.collect::<Vec<_>>().join(" ").replace("Bearer ", "")
             }
-            "paths" => {
+            Check::Paths => {
                 let requests = self.fake.as_ref().unwrap().requests();
                 let sent = requests[self.before..].iter().map(Received::path);
                 sent.collect::<Vec<_>>().join(" ")
             }
-            "target" => self.last().target().to_owned(),
-            "header" => {
+            Check::Target => self.last().target().to_owned(),
+            Check::Header(name) => {
                 let last = self.last();
-                format!("{} {}", words[1], last.header(words[1]).unwrap_or("none"))
+                last.header(name.phrase()).unwrap_or("none").to_owned()
             }
-            "sends" => {
+            Check::Sends(pointer) => {
                 let body: Value = serde_json::from_str(&self.last().body).unwrap();
-                format!("{} {}", words[1], part(Some(&body), words[1]))
+                part(Some(&body), pointer)
             }
-            "value" => {
-                let part = part(self.value(), words[1].trim_end_matches('.'));
-                format!("{} {part}", words[1])
-            }
-            "chosen" => self
+            Check::Value(pointer) => part(self.value(), pointer.trim_end_matches('.')),
+            Check::Chosen => self
                 .value()
                 .and_then(Value::as_str)
                 .unwrap_or_default()
                 .to_owned(),
-            "count" => self.value().unwrap().as_array().unwrap().len().to_string(),
-            "late" => {
+            Check::Count => self.value().unwrap().as_array().unwrap().len().to_string(),
+            Check::Late => {
                 let controls = self.fake.as_ref().unwrap().controls();
                 controls.process_late_requests().to_string()
             }
-            "left_out" => {
+            Check::LeftOut => {
                 let operations = self.client.as_ref().unwrap().profile().operations;
                 listed(operations.values().flat_map(|it| it.value.left_out.clone()))
             }
-            "paused" => {
+            Check::Paused => {
                 let client = self.client.as_ref().and_then(Client::paused_for);
                 time(client.or_else(|| self.register.as_ref()?.paused_for()))
             }
-            "id" => self.came.as_ref().unwrap().2.clone().unwrap(),
-            "kind" => format!("{:?}", self.error().kind()),
-            "status" => self.error().http_status().unwrap_or_default().to_string(),
-            "after" => time(self.error().retry_after()),
-            "operation" => self.error().operation().unwrap_or_default().to_owned(),
-            "path" => self.error().json_path().unwrap_or_default().to_owned(),
-            "data" => self.error().raw_data().map_or_else(none, Value::to_string),
-            "message" => self.error().server_message().map_or_else(none, Into::into),
-            "says" => {
+            Check::Id => self.came.as_ref().unwrap().2.clone().unwrap(),
+            Check::Kind => format!("{:?}", self.error().kind()),
+            Check::Status => self.error().http_status().unwrap_or_default().to_string(),
+            Check::After => time(self.error().retry_after()),
+            Check::Operation => self.error().operation().unwrap_or_default().to_owned(),
+            Check::Path => self.error().json_path().unwrap_or_default().to_owned(),
+            Check::Data => self.error().raw_data().map_or_else(none, Value::to_string),
+            Check::Message => self.error().server_message().map_or_else(none, Into::into),
+            Check::Says => {
                 let said = self.error().to_string();
-                found(said.contains(&rest), &said)
+                found(said.contains(expected), &said)
             }
-            "reports" | "lacks" => {
+            Check::Reports => {
                 let report = self.error().report();
-                found(report.contains(&rest) == (word == "reports"), &report)
+                found(report.contains(expected), &report)
             }
-            "hides" => {
+            Check::Lacks => {
+                let report = self.error().report();
+                found(!report.contains(expected), &report)
+            }
+            Check::Hides => {
                 let shown = format!("{} {:?}", self.error(), self.error());
-                found(!shown.contains(&rest), &shown)
+                found(!shown.contains(expected), &shown)
             }
-            _ => return self.verdict(),
-        };
-        format!("{word} {seen}")
+        }
+    }
+}
+
+/// Each word of each vocabulary, misspelled, is an error with the place and the known words.
+#[test]
+fn misspelled_words_are_refused() {
+    refuses_misspelled::<Calls, Step>("{} 1");
+    refuses_misspelled::<Calls, CallWords>("{} x");
+    refuses_misspelled::<Calls, CallWords>("start {} x");
+    refuses_misspelled::<Calls, Choice>("choose {} x");
+    refuses_misspelled::<Calls, Filter>("list {}1");
+    refuses_misspelled::<Calls, From>("candidates 2027-02-02 {} 2027-02-02");
+    refuses_misspelled::<Calls, UserName>("as {}");
+    refuses_misspelled::<Calls, Setting>("with {} x");
+    refuses_misspelled::<Calls, ReplyKind>("reply {}");
+    refuses_misspelled::<Calls, ReplyHeader>("reply 503 {}x");
+    refuses_misspelled::<Calls, Compression>("reply gzip={} {}");
+    refuses_misspelled::<Calls, FaultKind>("on UserDetails {} 1");
+    refuses_misspelled::<Calls, FakeUser>("fake {}");
+    refuses_misspelled::<Calls, Check>("user -> {} 1");
+    refuses_misspelled::<Calls, RequestHeader>("user -> header {} x");
+    refuses_misspelled::<Calls, Verdict>("user -> {}");
+}
+
+/// The settings of a call that have a value. The others are words like any argument, so a misspelled one is left over.
+#[test]
+fn misspelled_settings_of_calls_are_refused() {
+    for (wrong, why) in [
+        ("copy c-1 deadlin=5s", "\"deadlin=5s\" is no setting"),
+        ("copy c-1 hold=1", "\"hold=1\" is no setting"),
+        ("copy c-1 x-ofice=Roma", "\"x-ofice=Roma\" is no setting"),
+        ("copy c-1 acept=x", "\"acept=x\" is no setting"),
+        (
+            "copy c-1 authorisation=x",
+            "\"authorisation=x\" is no setting",
+        ),
+        ("copy c-1 x-trase=1", "\"x-trase=1\" is no setting"),
+        ("copy c-1 idempotnet", "\"idempotnet\" is left over"),
+        ("copy c-1 onec", "\"onec\" is left over"),
+        ("copy c-1 optinal", "\"optinal\" is left over"),
+    ] {
+        let refused = Words::parse::<Does>(wrong).unwrap_err().to_string();
+        assert!(refused.starts_with(why), "{refused}");
     }
 }

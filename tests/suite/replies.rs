@@ -91,13 +91,13 @@ async fn each_status_with_each_body_has_the_verdict_of_the_matrix() {
 const OTHERS: &str = r#"
 Bodies of other media types are named
   with retry none;
-  reply 502 content-type={application/json |text/html <!DOCTYPE html><p>Bad gateway|application/json <HTML>|application/xml <?xml version="1.0"?><Error/>|text/plain try later};
+  reply 502 content-type={application/json |text/html <!DOCTYPE html><p>Bad gateway|application/json <HTML>|application/xml <?xml version="1.0"?><Error/>|text/plain text try later};
   user -> {NoAnswer|NoAnswer|NoAnswer|Unavailable|NoAnswer} again, says {HTTP 502 with an empty body|HTTP 502 with an HTML page|an HTML page|an XML document|an unexpected body (text/plain)};
   reply 502 {"Message": "x"}; user -> Unavailable again, says the server refused with HTTP 502 (application/json), message x;
   reply 500 {"Message": "No", "StackTrace": "at x"}; search x -> says PICRegister: the server refused with HTTP 500 (application/json), message No, says Error::report()
 Only known media types are shown
-  with retry none; reply {418|502} content-type={application/vnd.api+json|text/s3cr3t|s3cr3t} words; user -> says (another media type), hides s3cr3t;
-  reply {418|502} words; user -> says (no media type); reply {418|502} content-type={application/vnd.api+json|text/s3cr3t|s3cr3t} {"Message": "words"}; user -> says (another media type)
+  with retry none; reply {418|502} content-type={application/vnd.api+json|text/s3cr3t|s3cr3t} text words; user -> says (another media type), hides s3cr3t;
+  reply {418|502} text words; user -> says (no media type); reply {418|502} content-type={application/vnd.api+json|text/s3cr3t|s3cr3t} {"Message": "words"}; user -> says (another media type)
 
 Another protocol is reported and not sent again
   reply raw {SSH-2.0-OpenSSH_9.2\r\n|220 mail.example ESMTP ready\r\n|HTTP/9.9 200 OK\r\n\r\n|HTTP/1.1 twohundred OK\r\n\r\n|HTTP/1.1 200 OK\r\ncontent-length: one\r\n\r\nx|HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\nx\r\n|HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nxxx\r\n0\r\n\r\n};
@@ -114,17 +114,17 @@ A redirect without an address
   reply 300; user -> says without a Location
 
 A reply over the limit keeps its status, which says nothing
-  with limit 10; reply {500|503|200|403} content-type=text/html xxxxxxxxxxxxxxxxxxxxxxxx;
+  with limit 10; reply {500|503|200|403} content-type=text/html text xxxxxxxxxxxxxxxxxxxxxxxx;
   {user|comment x|search x} -> {Transport|Transport ?|Transport}, says larger than the limit, says HTTP {500|503|200|403}, status {500|503|200|403}
 A reply over the limit in chunks
   with limit 10; reply raw HTTP/1.1 {500|503|200|403} Told\r\ncontent-type: text/html\r\ntransfer-encoding: chunked\r\n\r\n18\r\nxxxxxxxxxxxxxxxxxxxxxxxx\r\n0\r\n\r\n;
   {user|comment x|search x} -> {Transport|Transport ?|Transport}, says larger than the limit, says HTTP {500|503|200|403}, status {500|503|200|403}
 
 An encoding that was not requested is named
-  reply content-encoding={br|zstd|deflate|s3cr3t|gzip,gzip|identity,gzip} content-type=application/json xx;
+  reply content-encoding={br|zstd|deflate|s3cr3t|gzip,gzip|identity,gzip} content-type=application/json text xx;
   {user|comment x|search x} -> {Protocol|Protocol ?|Protocol}, says {content-encoding br|content-encoding zstd|content-encoding deflate|an unknown content-encoding|an unknown content-encoding|an unknown content-encoding}
 Two headers of encodings
-  reply content-encoding={gzip|identity} content-encoding=gzip content-type=application/json xx; user -> Protocol, says an unknown content-encoding
+  reply content-encoding={gzip|identity} content-encoding=gzip content-type=application/json text xx; user -> Protocol, says an unknown content-encoding
 An encoding that leaves the body as it is
   reply content-encoding=identity {"data": {"userDetails": {"firstName": "Sam"}}}; user -> ok, value /firstName "Sam"
 

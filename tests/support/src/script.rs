@@ -252,6 +252,26 @@ impl<'t> Words<'t> {
         }
     }
 
+    /// Takes all words but a last repetition such as `x3`.
+    #[must_use]
+    pub fn before_times(&mut self) -> Self {
+        let last = self.left.back().and_then(|word| word.strip_prefix('x'));
+        let has_times = last.is_some_and(|times| times.parse::<usize>().is_ok());
+        let count = self.left.len() - usize::from(has_times);
+        let left = self.left.drain(..count).collect();
+        let known = None;
+        Self { left, known }
+    }
+
+    /// Takes all words of a kind, wherever they stand.
+    #[must_use]
+    pub fn extract(&mut self, is_one: impl Fn(&str) -> bool) -> Self {
+        let (left, others) = self.left.iter().partition(|word| is_one(word));
+        self.left = others;
+        let known = None;
+        Self { left, known }
+    }
+
     /// Removes the beginning of the next word. Returns false if it begins otherwise.
     pub fn strip(&mut self, beginning: &str) -> bool {
         let rest = self.peek().and_then(|word| word.strip_prefix(beginning));
@@ -364,6 +384,12 @@ impl Argument for Duration {
         let word = words.next("a time")?;
         let time = parse_seconds(word).and_then(|it| Duration::try_from_secs_f64(it).ok());
         time.ok_or_else(|| Refusal::new(format!("{word:?} is no time such as 90s or 1.5h")))
+    }
+}
+
+impl<A: Argument> Argument for Box<A> {
+    fn take(words: &mut Words<'_>) -> Result<Self, Refusal> {
+        A::take(words).map(Self::new)
     }
 }
 
