@@ -10,125 +10,307 @@
 //! | `GET /path [header: value]`, `POST ..` | another request; the header `-` is not sent |
 //! | `step -> expected; more` | a status, `@header value`, `path value`, a complete body, or `is` with a file of `tests/fixtures` |
 //!
+//! The words of the other steps are in [`words`]. A table is parsed before its first step runs: an unknown word, or a name that
+//! nothing has introduced, is an error with its place.
+//!
 //! A path of a document starts in its data, which must have no errors, unless a status is expected (`any` for any status). If
 //! it starts with a dot, it starts below the only field. `"<name>"` stores the value and later compares with it; `"!x"` is any
 //! text except x, `"*"` anything except null, `"..x.."` a text that contains x.
 
-use std::collections::BTreeMap;
+mod words;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use envd_sdk::Clock;
-use envd_sdk::fake::controls::{Assumptions, Deleted, TotalCount};
 use envd_sdk::fake::{Fake, FakeBuilder, User, UserRecord, WebsiteEdit, World};
-use envd_sdk::profile::Lists;
 use serde_json::{Value, json};
-use test_support::script::{span, within};
+use test_support::script::{
+    Refusal, Rest, Table, Vocabulary, Words, misspelled, names_the_words, within,
+};
+use test_support::table;
 use url::Url;
 
+use self::words::{Assumption, Deletion, EarlyEdit, Setting, Total, Verb, YesNo};
 use super::http::{at, fixture_day};
 use crate::fixed_date::{fake_builder, fixture};
 use crate::profiles::paged_from;
 use crate::wire::{self, Raw};
 
+/// The time between two edits on the website.
+const MINUTE: Duration = Duration::from_secs(60);
+
 #[tokio::test]
 async fn records_are_listed_read_changed_copied_and_deleted() {
-    play(include_str!("records.txt")).await;
+    play(table!("records.txt")).await;
 }
 
 #[tokio::test]
 async fn lists_follow_each_of_the_assumptions_that_the_specification_allows() {
-    play(include_str!("lists.txt")).await;
+    play(table!("lists.txt")).await;
 }
 
 #[tokio::test]
 async fn the_website_edits_before_and_between_the_requests_of_a_client() {
-    play(include_str!("website.txt")).await;
+    play(table!("website.txt")).await;
 }
 
 #[tokio::test]
 async fn requests_are_served_and_refused_as_graphql_and_its_audits_say() {
-    play(include_str!("requests.txt")).await;
+    play(table!("requests.txt")).await;
 }
 
 #[tokio::test]
 async fn the_register_answers() {
-    play(include_str!("register.txt")).await;
+    play(table!("register.txt")).await;
 }
 
 #[tokio::test]
 async fn the_provider_issues_rotates_and_revokes_tokens() {
-    play(include_str!("login.txt")).await;
+    play(table!("login.txt")).await;
 }
 
 #[tokio::test]
 async fn the_provider_serves_devices() {
-    play(include_str!("device.txt")).await;
+    play(table!("device.txt")).await;
 }
 
-type Words = BTreeMap<String, String>;
+type Known = BTreeMap<String, String>;
 
-struct Step {
+/// Texts that each fake names.
+const NAMES_OF_THE_FAKE: [&str; 9] = [
+    "account",
+    "audience",
+    "client",
+    "issuer",
+    "logout",
+    "new_user",
+    "redirect",
+    "return_to",
+    "token",
+];
+
+/// The words with which documents and requests begin.
+const REQUESTS: [&str; 6] = ["{", "query", "mutation", "GET", "HEAD", "POST"];
+
+/// A line of a table, without the words of the alternative.
+struct Line {
+    number: usize,
     does: String,
     sees: Vec<String>,
 }
 
-/// Runs all scenarios of a table. For each failure it prints the step, and the expected and actual values.
-async fn play(table: &str) {
-    let mut lets = Words::new();
-    let mut first = Vec::new();
-    let mut scenarios = Vec::new();
-    for line in table
-        .lines()
-        .filter(|line| !line.trim_start().starts_with('#'))
-    {
-        let (does, sees) = line.split_once("-> ").unwrap_or((line, ""));
-        let sees = Some(sees.to_owned()).filter(|sees| !sees.is_empty());
-        let does = does.trim().to_owned();
-        if let Some((word, text)) = line
-            .strip_prefix("let ")
-            .and_then(|it| it.split_once(" = "))
-        {
-            lets.insert(word.to_owned(), text.to_owned());
-        } else if let Some(step) = line.strip_prefix("each: ") {
-            first.push(step.to_owned());
-        } else if !line.starts_with(' ') && !line.is_empty() {
-            let sees = Vec::new;
-            let first = first
-                .iter()
-                .cloned()
-                .map(|does| Step { does, sees: sees() });
-            scenarios.push((line, first.collect::<Vec<_>>()));
-        } else if let Some((_, steps)) = scenarios.last_mut() {
-            match steps.last_mut() {
-                Some(step) if does.is_empty() => step.sees.extend(sees),
-                _ => steps.push(Step {
-                    does,
-                    sees: sees.into_iter().collect(),
-                }),
+struct Step {
+    /// The place and the text.
+    text: String,
+    does: Does,
+    sees: Vec<String>,
+}
+
+/// A scenario with one alternative.
+struct Scenario {
+    name: String,
+    known: Known,
+    steps: Vec<Step>,
+}
+
+enum Does {
+    With(Setting),
+    Document(String),
+    /// The method, and the path with headers and body.
+    Request(&'static str, String),
+    Verb(Verb),
+}
+
+impl Does {
+    /// Parses a step that starts with none of the words of the table.
+    fn parse(text: &str, lets: &Known) -> Result<Self, Refusal> {
+        if let Some(setting) = text.strip_prefix("with ") {
+            return Words::parse(setting).map(Self::With);
+        }
+        for method in ["GET", "HEAD", "POST"] {
+            if let Some(rest) = text
+                .strip_prefix(method)
+                .and_then(|it| it.strip_prefix(' '))
+            {
+                return Ok(Self::Request(method, rest.to_owned()));
             }
         }
+        let mut documents = ["{ ", "query ", "query(", "mutation ", "mutation("].iter();
+        if documents.any(|start| text.starts_with(start)) {
+            return Ok(Self::Document(text.to_owned()));
+        }
+        let lets = lets.keys().map(String::as_str);
+        let others: Vec<&str> = REQUESTS.into_iter().chain(["with"]).chain(lets).collect();
+        let mut words = Words::new(text);
+        let verb = words.phrase_or(&others)?;
+        words.end()?;
+        Ok(Self::Verb(verb))
     }
-    let mut failed = Vec::new();
-    for (name, steps) in &scenarios {
-        for known in alternatives(steps) {
-            let mut dialogue = Dialogue::new(known, &lets);
-            for step in steps.iter().filter(|step| !step.does.starts_with("for ")) {
-                if let Err(why) = within(name, dialogue.play(step)).await {
-                    failed.push(format!("{name}\n  {}\n  {why}", step.does));
-                    break;
+}
+
+/// The parts of a table.
+#[derive(Default)]
+struct Lines {
+    lets: Known,
+    first: Vec<(usize, String)>,
+    scenarios: Vec<(String, Vec<Line>)>,
+}
+
+impl Lines {
+    fn read(text: &str) -> Self {
+        let mut all = Self::default();
+        let lines = (1..).zip(text.lines());
+        for (number, line) in lines.filter(|(_, line)| !line.trim_start().starts_with('#')) {
+            let (does, sees) = line.split_once("-> ").unwrap_or((line, ""));
+            let sees = Some(sees.to_owned()).filter(|sees| !sees.is_empty());
+            let does = does.trim().to_owned();
+            let word = line.strip_prefix("let ");
+            if let Some((word, text)) = word.and_then(|it| it.split_once(" = ")) {
+                all.lets.insert(word.to_owned(), text.to_owned());
+            } else if let Some(step) = line.strip_prefix("each: ") {
+                all.first.push((number, step.to_owned()));
+            } else if !line.starts_with(' ') && !line.is_empty() {
+                let first = all.first.iter().map(|(number, does)| Line {
+                    number: *number,
+                    does: does.clone(),
+                    sees: Vec::new(),
+                });
+                let first = first.collect();
+                all.scenarios.push((line.to_owned(), first));
+            } else if let Some((_, lines)) = all.scenarios.last_mut() {
+                match lines.last_mut() {
+                    Some(last) if does.is_empty() => last.sees.extend(sees),
+                    _ => lines.push(Line {
+                        number,
+                        does,
+                        sees: sees.into_iter().collect(),
+                    }),
                 }
+            }
+        }
+        all
+    }
+}
+
+/// Parses a table. Returns all errors if there are any, with their places.
+fn parse(table: &Table) -> Result<Vec<Scenario>, String> {
+    let lines = Lines::read(table.text);
+    let mut scenarios = Vec::new();
+    let mut refused = Vec::new();
+    for (name, lines_of) in &lines.scenarios {
+        refused.extend(unknown_names(table, lines_of, &lines.lets));
+        for known in alternatives(lines_of) {
+            let mut steps = Vec::new();
+            for line in lines_of
+                .iter()
+                .filter(|line| !line.does.starts_with("for "))
+            {
+                let does = filled(&line.does, &known);
+                let (word, rest) = does.split_once(' ').unwrap_or((&does, ""));
+                let of_let = lines.lets.get(word).map(|text| text.replace('%', rest));
+                let does = filled(&of_let.unwrap_or(does.clone()), &known);
+                let place = format!("{}:{}", table.file, line.number);
+                match Does::parse(&does, &lines.lets) {
+                    Ok(parsed) => steps.push(Step {
+                        text: format!("{place}: {}", line.does),
+                        does: parsed,
+                        sees: line.sees.clone(),
+                    }),
+                    Err(refusal) => refused.push(format!("{place}: {refusal}")),
+                }
+            }
+            scenarios.push(Scenario {
+                name: name.clone(),
+                known,
+                steps,
+            });
+        }
+    }
+    refused.dedup();
+    if refused.is_empty() {
+        Ok(scenarios)
+    } else {
+        Err(refused.join("\n"))
+    }
+}
+
+/// Names that are inserted, and that nothing in the scenario has introduced.
+fn unknown_names(table: &Table, lines: &[Line], lets: &Known) -> Vec<String> {
+    let introduces = |line: &Line| {
+        let has_names = ["for ", "insert "]
+            .iter()
+            .any(|it| line.does.starts_with(it));
+        let does = if has_names { &*line.does } else { "" };
+        names_in(&[does, &line.sees.join(" ")].concat())
+    };
+    let known: BTreeSet<String> = lines.iter().flat_map(introduces).collect();
+    let of_fake = NAMES_OF_THE_FAKE.map(str::to_owned);
+    let known: BTreeSet<String> = known.into_iter().chain(of_fake).collect();
+    let mut refused = Vec::new();
+    for line in lines {
+        let word = line.does.split(' ').next().unwrap_or_default();
+        let of_let = lets.get(word).map_or("", String::as_str);
+        let used = names_in(&[&*line.does, of_let].concat());
+        for name in used.iter().filter(|name| !known.contains(*name)) {
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            let known = known.join(", ");
+            let place = format!("{}:{}", table.file, line.number);
+            refused.push(format!(
+                "{place}: <{name}> is no name; the names are: {known}"
+            ));
+        }
+    }
+    refused
+}
+
+/// The names in angle brackets.
+fn names_in(text: &str) -> Vec<String> {
+    let names = text.split('<').skip(1);
+    let names = names.filter_map(|rest| Some(rest.split_once('>')?.0));
+    let is_name = |name: &&str| {
+        let mut letters = name.bytes();
+        !name.is_empty() && letters.all(|it| it == b'_' || it.is_ascii_lowercase())
+    };
+    names.filter(is_name).map(str::to_owned).collect()
+}
+
+/// Fills in the known words.
+fn filled(text: &str, known: &Known) -> String {
+    let mut text = text.to_owned();
+    // Repeat, because the value of a word may contain other words.
+    for _ in 0..3 {
+        for (name, value) in known {
+            text = text.replace(&format!("<{name}>"), value);
+        }
+    }
+    text
+}
+
+/// Runs all scenarios of a table. For each failure it prints the step, and the expected and actual values.
+async fn play(table: Table) {
+    let scenarios = parse(&table).unwrap_or_else(|refused| panic!("\n{refused}"));
+    assert!(scenarios.len() > 3);
+    let mut failed = Vec::new();
+    for Scenario { name, known, steps } in scenarios {
+        let mut dialogue = Dialogue::new(known);
+        for step in steps {
+            let text = step.text.clone();
+            if let Err(why) = within(&name, dialogue.play(step)).await {
+                failed.push(format!("{name}\n  {text}\n  {why}"));
+                break;
             }
         }
     }
     assert!(failed.is_empty(), "\n{}", failed.join("\n\n"));
-    assert!(scenarios.len() > 3);
 }
 
-fn alternatives(steps: &[Step]) -> Vec<Words> {
-    let alternatives = steps.iter().find_map(|step| step.does.strip_prefix("for "));
+fn alternatives(lines: &[Line]) -> Vec<Known> {
+    let alternatives = lines.iter().find_map(|line| line.does.strip_prefix("for "));
     let Some((names, alternatives)) = alternatives.and_then(|it| it.split_once(" = ")) else {
-        return vec![Words::new()];
+        return vec![Known::new()];
     };
     let names: Vec<&str> = names
         .split(' ')
@@ -144,9 +326,8 @@ fn alternatives(steps: &[Step]) -> Vec<Words> {
     alternatives.split(" | ").map(words).collect()
 }
 
-struct Dialogue<'l> {
-    lets: &'l Words,
-    known: Words,
+struct Dialogue {
+    known: Known,
     clock: Clock,
     builder: Option<FakeBuilder>,
     fake: Option<Fake>,
@@ -161,13 +342,12 @@ struct Seen {
     is_document: bool,
 }
 
-impl<'l> Dialogue<'l> {
-    fn new(known: Words, lets: &'l Words) -> Self {
+impl Dialogue {
+    fn new(known: Known) -> Self {
         let clock = fixture_day();
         let builder = Some(fake_builder().clock(clock.clone()));
         let seen = Seen::default();
         Self {
-            lets,
             known,
             clock,
             builder,
@@ -176,25 +356,19 @@ impl<'l> Dialogue<'l> {
         }
     }
 
-    async fn play(&mut self, step: &Step) -> Result<(), String> {
-        let does = self.filled(&step.does);
-        let (word, rest) = does.split_once(' ').unwrap_or((&does, ""));
-        if word == "with" {
+    async fn play(&mut self, step: Step) -> Result<(), String> {
+        if let Does::With(setting) = step.does {
             let builder = self
                 .builder
                 .take()
                 .expect("a setting before the first step");
-            self.builder = Some(self.set(builder, rest));
+            self.builder = Some(self.set(builder, setting));
             return Ok(());
         }
         if self.fake.is_none() {
             self.start().await;
         }
-        let does = self
-            .lets
-            .get(word)
-            .map_or(does.clone(), |text| text.replace('%', rest));
-        self.act(&self.filled(&does)).await;
+        self.act(step.does).await;
         for sees in &step.sees {
             // A text that is a single word may be a name.
             let kept = |text: &str| {
@@ -206,49 +380,36 @@ impl<'l> Dialogue<'l> {
         Ok(())
     }
 
-    /// Fills in the known words.
     fn filled(&self, text: &str) -> String {
-        let mut text = text.to_owned();
-        // Repeat, because the value of a word may contain other words.
-        for _ in 0..3 {
-            for (name, value) in &self.known {
-                text = text.replace(&format!("<{name}>"), value);
-            }
-        }
-        text
+        filled(text, &self.known)
     }
 
-    fn set(&mut self, builder: FakeBuilder, setting: &str) -> FakeBuilder {
-        let (name, value) = setting.split_once(' ').unwrap_or((setting, ""));
-        match name {
-            "access_token_lifetime" => builder.access_token_lifetime(span(value)),
-            "accreditation" => {
-                let (name, granted) = value.split_once(' ').unwrap();
-                builder.accreditation(name, granted == "yes")
-            }
-            "client_assertions" => builder.client_assertions(),
-            "client_secret" => builder.client_secret(value),
-            "clock" => {
-                self.clock = Clock::manual(at(value));
+    fn set(&mut self, builder: FakeBuilder, setting: Setting) -> FakeBuilder {
+        match setting {
+            Setting::AccessTokenLifetime(time) => builder.access_token_lifetime(time),
+            Setting::Accreditation(name, granted) => builder.accreditation(&name, granted.is_yes()),
+            Setting::ClientAssertions => builder.client_assertions(),
+            Setting::ClientSecret(secret) => builder.client_secret(secret),
+            Setting::Clock(time) => {
+                self.clock = Clock::manual(at(&time));
                 builder.clock(self.clock.clone())
             }
-            "code_lifetime" => builder.code_lifetime(span(value)),
-            "first_page" => builder.profile(&paged_from(value.parse().unwrap())),
-            "no_consignments" => {
+            Setting::CodeLifetime(time) => builder.code_lifetime(time),
+            Setting::FirstPage(index) => builder.profile(&paged_from(index)),
+            Setting::NoConsignments => {
                 let kim = UserRecord::new("kim@example.com").role("Producer");
                 builder.world(World::empty().user(kim.account("envd-7", "LPA", "QAZZ7777")))
             }
-            "refresh_overlap" => builder.refresh_overlap(span(value)),
-            "refresh_token_lifetime" => builder.refresh_token_lifetime(span(value)),
-            "register_token" => builder.register_token(value.into()),
-            "return_to" => builder.allow_return_to(Url::parse(value).unwrap()),
-            "sample_and" => {
-                let input = spread(serde_json::from_str(value).unwrap());
+            Setting::RefreshOverlap(time) => builder.refresh_overlap(time),
+            Setting::RefreshTokenLifetime(time) => builder.refresh_token_lifetime(time),
+            Setting::RegisterToken(token) => builder.register_token(token.as_str().into()),
+            Setting::ReturnTo(url) => builder.allow_return_to(Url::parse(&url).unwrap()),
+            Setting::SampleAnd(Rest(input)) => {
+                let input = spread(serde_json::from_str(&input).unwrap());
                 builder.world(World::sample().consignment("envd-100201", input))
             }
-            "user" if value == "receiver" => builder.user(User::Receiver),
-            "user" => builder.user(User::Producer),
-            _ => panic!("no setting {setting}"),
+            Setting::Receiver => builder.user(User::Receiver),
+            Setting::Producer => builder.user(User::Producer),
         }
     }
 
@@ -270,128 +431,178 @@ impl<'l> Dialogue<'l> {
         self.fake = Some(fake);
     }
 
-    async fn act(&mut self, does: &str) {
-        let (word, rest) = does.split_once(' ').unwrap_or((does, ""));
-        let fake = self.fake.as_ref().unwrap();
-        let found = |body: Value| Seen {
-            body,
-            ..Seen::default()
-        };
-        let done = |done: envd_sdk::Result<()>| match done {
-            Ok(()) => found(true.into()),
-            Err(error) => found(format!("{:?}", error.kind()).into()),
-        };
-        self.seen = match word {
-            "GET" | "HEAD" | "POST" => self.send(word, rest).await,
-            _ if ["{", "query", "mutation"]
-                .iter()
-                .any(|start| does.starts_with(start)) =>
-            {
-                let (query, variables) = does.split_once(" | ").unwrap_or((does, "null"));
+    async fn act(&mut self, does: Does) {
+        match does {
+            Does::With(_) => unreachable!("a setting is no step of a started fake"),
+            Does::Request(method, request) => {
+                self.seen = self.send(method, &self.filled(&request)).await;
+            }
+            Does::Document(document) => {
+                let document = self.filled(&document);
+                let (query, variables) = document.split_once(" | ").unwrap_or((&document, "null"));
                 let variables: Value = serde_json::from_str(variables).unwrap();
                 let body = json!({"query": query, "variables": spread(variables)});
                 let seen = self.send("POST", &format!("/v2/graphql {body}")).await;
-                Seen {
+                self.seen = Seen {
                     is_document: true,
                     ..seen
-                }
+                };
             }
-            "accepted" => {
-                let bearer = format!("/v2/graphql [authorization: Bearer {rest}]");
-                let body = json!({"query": "{ userDetails { email } }"});
-                let seen = self.send("POST", &format!("{bearer} {body}")).await;
-                found((seen.reply.unwrap().status == 200).into())
-            }
-            "authorize" => {
-                let url = authorization(fake, rest);
-                self.send("GET", url.as_str()).await
-            }
-            "approve" => done(fake.approve_device(rest)),
-            "claims" => {
-                let bytes = URL_SAFE_NO_PAD.decode(rest.split('.').nth(1).unwrap());
-                found(serde_json::from_slice(&bytes.unwrap()).unwrap())
-            }
-            "consent" => match fake.consent(&authorization(fake, rest)) {
-                Ok(url) => found(pairs(&url)),
-                Err(error) => done(Err(error)),
-            },
-            "deny" => done(fake.deny_device(rest)),
-            "held" => found(fake.consignments::<Value>(rest).into()),
-            "jwt" => {
-                let parts = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
-                let parts = parts.map(|part| URL_SAFE_NO_PAD.encode(part.unwrap().to_string()));
-                found((parts.collect::<Vec<_>>().join(".") + ".c2ln").into())
-            }
-            "refuse" => found(pairs(&fake.refuse(&authorization(fake, rest)).unwrap())),
-            "requests_for_tokens" => found(json!({"count": fake.token_requests()})),
-            "typed" => found(rest.replace('-', " ").to_lowercase().into()),
-            "unsigned" => found(rest.trim_end_matches("c2ln").into()),
-            _ => {
-                self.change(word, rest);
-                return;
-            }
+            Does::Verb(verb) => self.act_on(verb).await,
+        }
+    }
+
+    /// Shows a value as the reply of this step.
+    fn show(&mut self, body: impl Into<Value>) {
+        let body = body.into();
+        self.seen = Seen {
+            body,
+            ..Seen::default()
         };
     }
 
-    /// Changes the fake. Edits on the website happen a minute after the previous event, unless the word begins with `also`.
-    fn change(&mut self, word: &str, rest: &str) {
+    /// Shows true, or the kind of an error.
+    fn show_done(&mut self, done: envd_sdk::Result<()>) {
+        match done {
+            Ok(()) => self.show(true),
+            Err(error) => self.show(format!("{:?}", error.kind())),
+        }
+    }
+
+    async fn act_on(&mut self, verb: Verb) {
         let fake = self.fake.as_ref().unwrap();
-        let (name, fields) = rest.split_once(' ').unwrap_or((rest, "{}"));
-        let fields = || serde_json::from_str::<Value>(fields).unwrap();
-        let account = &self.known["account"];
-        match word {
-            "advance" => return self.clock.advance(span(rest)),
-            "assume" => return fake.controls().assume(assumptions(name, rest)),
-            "before_list" => {
-                let mut words = rest.splitn(4, ' ');
-                let [account, nth, name, fields] = [(); 4].map(|()| words.next().unwrap());
-                let fields: Value = serde_json::from_str(fields).unwrap();
-                let edit = match name {
-                    "insert" => WebsiteEdit::insert(fields),
-                    _ => WebsiteEdit::change(name, fields),
+        let controls = fake.controls();
+        match verb {
+            Verb::Accepted(token) => {
+                let bearer = self.filled(&format!("[authorization: Bearer {token}]"));
+                let body = json!({"query": "{ userDetails { email } }"});
+                let request = format!("/v2/graphql {bearer} {body}");
+                let sent = self.send("POST", &request).await;
+                let status = sent.reply.unwrap().status;
+                self.show(status == 200);
+            }
+            Verb::Authorize(Rest(changes)) => {
+                let url = authorization(fake, &self.filled(&changes));
+                self.seen = self.send("GET", url.as_str()).await;
+            }
+            Verb::Approve(code) => {
+                let done = fake.approve_device(&self.filled(&code));
+                self.show_done(done);
+            }
+            Verb::Deny(code) => {
+                let done = fake.deny_device(&self.filled(&code));
+                self.show_done(done);
+            }
+            Verb::Claims(token) => {
+                let token = self.filled(&token);
+                let bytes = URL_SAFE_NO_PAD.decode(token.split('.').nth(1).unwrap());
+                let claims: Value = serde_json::from_slice(&bytes.unwrap()).unwrap();
+                self.show(claims);
+            }
+            Verb::Consent(Rest(changes)) => {
+                match fake.consent(&authorization(fake, &self.filled(&changes))) {
+                    Ok(url) => self.show(pairs(&url)),
+                    Err(error) => self.show_done(Err(error)),
+                }
+            }
+            Verb::Refuse(Rest(changes)) => {
+                let url = fake.refuse(&authorization(fake, &self.filled(&changes)));
+                self.show(pairs(&url.unwrap()));
+            }
+            Verb::Held(account) => {
+                let held = fake.consignments::<Value>(&self.filled(&account));
+                self.show(held);
+            }
+            Verb::Jwt(Rest(parts)) => {
+                let parts = self.filled(&parts);
+                let parts = serde_json::Deserializer::from_str(&parts).into_iter::<Value>();
+                let parts = parts.map(|part| URL_SAFE_NO_PAD.encode(part.unwrap().to_string()));
+                self.show(parts.collect::<Vec<_>>().join(".") + ".c2ln");
+            }
+            Verb::RequestsForTokens => {
+                let count = fake.token_requests();
+                self.show(json!({ "count": count }));
+            }
+            Verb::Typed(code) => {
+                let typed = self.filled(&code).replace('-', " ").to_lowercase();
+                self.show(typed);
+            }
+            Verb::Unsigned(token) => {
+                let token = self.filled(&token);
+                self.show(token.trim_end_matches("c2ln"));
+            }
+            Verb::Advance(time) => self.clock.advance(time),
+            Verb::Assume(assumption) => controls.assume(assumption.assumptions()),
+            Verb::BeforeList(account, nth, edit) => {
+                let edit = match edit {
+                    EarlyEdit::Insert(Rest(fields)) => WebsiteEdit::insert(self.fields(&fields)),
+                    EarlyEdit::Change(record, Rest(fields)) => {
+                        WebsiteEdit::change(self.filled(&record), self.fields(&fields))
+                    }
                 };
-                return fake
-                    .controls()
-                    .edit_before_list(account, nth.parse().unwrap(), edit);
+                controls.edit_before_list(&self.filled(&account), nth, edit);
             }
-            "deny_logins" => return fake.deny_logins(rest == "yes"),
-            "expire" => return fake.expire_access_tokens(),
-            "restore" => return fake.controls().restore_account(rest),
-            "revoke" => return fake.revoke(&rest.into()),
-            "revoke_logins" => return fake.revoke_logins(),
-            "token" => {
-                self.known.insert("token".to_owned(), rest.to_owned());
-                return;
+            Verb::DenyLogins(denies) => fake.deny_logins(denies.is_yes()),
+            Verb::Expire => fake.expire_access_tokens(),
+            Verb::Restore(account) => controls.restore_account(&self.filled(&account)),
+            Verb::Revoke(token) => fake.revoke(&self.filled(&token).as_str().into()),
+            Verb::RevokeLogins => fake.revoke_logins(),
+            Verb::Token(token) => {
+                let token = self.filled(&token);
+                self.known.insert("token".to_owned(), token);
             }
-            "withdraw" => return fake.controls().withdraw_account(rest),
-            _ => {}
+            Verb::Withdraw(account) => controls.withdraw_account(&self.filled(&account)),
+            Verb::Change(record, Rest(fields)) => {
+                self.clock.advance(MINUTE);
+                self.change(&record, &fields);
+            }
+            Verb::AlsoChange(record, Rest(fields)) => self.change(&record, &fields),
+            Verb::Delete(record) => {
+                self.clock.advance(MINUTE);
+                drop(fake.edit(
+                    &self.known["account"],
+                    WebsiteEdit::delete(self.filled(&record)),
+                ));
+            }
+            Verb::Insert(name, Rest(fields)) => {
+                self.clock.advance(MINUTE);
+                self.insert(&name, &fields);
+            }
         }
-        if word != "also_change" {
-            self.clock.advance(span("60s"));
+    }
+
+    /// The fields of an edit, `{}` by default.
+    fn fields(&self, text: &str) -> Value {
+        match self.filled(text).as_str() {
+            "" => json!({}),
+            text => serde_json::from_str(text).unwrap(),
         }
-        match word {
-            "change" | "also_change" => {
-                drop(fake.edit(account, WebsiteEdit::change(name, fields())));
-            }
-            "delete" => drop(fake.edit(account, WebsiteEdit::delete(rest))),
-            "insert" => {
-                let mut input = json!({
-                    "forms": ["LPAC1"], "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "QDZZ3333"},
-                    "movementDate": "2026-11-21",
-                });
-                input
-                    .as_object_mut()
-                    .unwrap()
-                    .extend(fields().as_object().unwrap().clone());
-                let id = fake.edit(account, WebsiteEdit::insert(input));
-                let held: Vec<Value> = fake.consignments(account);
-                let made = held.iter().find(|record| record["id"] == *id).unwrap();
-                let number = made["number"].as_str().unwrap().to_owned();
-                self.known
-                    .insert(name[1..name.len() - 1].to_owned(), number);
-            }
-            _ => panic!("no step {word}"),
-        }
+    }
+
+    /// Changes a record on the website.
+    fn change(&self, record: &str, fields: &str) {
+        let fake = self.fake.as_ref().unwrap();
+        let edit = WebsiteEdit::change(self.filled(record), self.fields(fields));
+        fake.edit(&self.known["account"], edit);
+    }
+
+    /// Makes a record on the website, and names its number.
+    fn insert(&mut self, name: &str, fields: &str) {
+        let fake = self.fake.as_ref().unwrap();
+        let account = &self.known["account"];
+        let mut input = json!({
+            "forms": ["LPAC1"], "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "QDZZ3333"},
+            "movementDate": "2026-11-21",
+        });
+        let fields = self.fields(fields);
+        let members = input.as_object_mut().unwrap();
+        members.extend(fields.as_object().unwrap().clone());
+        let id = fake.edit(account, WebsiteEdit::insert(input));
+        let held: Vec<Value> = fake.consignments(account);
+        let made = held.iter().find(|record| record["id"] == *id).unwrap();
+        let number = made["number"].as_str().unwrap().to_owned();
+        self.known
+            .insert(name[1..name.len() - 1].to_owned(), number);
     }
 
     async fn send(&self, method: &str, request: &str) -> Seen {
@@ -407,7 +618,7 @@ impl<'l> Dialogue<'l> {
             "x-www-form-urlencoded"
         };
         let media_type = format!("application/{json}");
-        let mut all = Words::from([("content-type".to_owned(), media_type)]);
+        let mut all = Known::from([("content-type".to_owned(), media_type)]);
         if path == "/v2/graphql" {
             all.insert("authorization".to_owned(), bearer);
         }
@@ -565,33 +776,6 @@ fn spread(mut value: Value) -> Value {
     value
 }
 
-fn assumptions(name: &str, rest: &str) -> Assumptions {
-    let value = rest.split_once(' ').map_or("", |(_, value)| value);
-    let named = || serde_json::from_value(value.into()).unwrap();
-    let all = Assumptions::default();
-    let number = || value.split(':').nth(1).unwrap().parse().unwrap();
-    match name {
-        "nothing" => all,
-        "order" => all.lists(Lists::default().ordered(named())),
-        "comparing" => {
-            all.lists(Lists::default().comparing(serde_json::from_value(value.into()).unwrap()))
-        }
-        "cursors_by_position" => all.cursors_by_position(),
-        "lag" => all.list_lag(value.parse().unwrap()),
-        "deleted" => all.deleted(match value {
-            "filtered" => Deleted::Filtered,
-            "hidden" => Deleted::Hidden,
-            _ => Deleted::Listed,
-        }),
-        _ => all.total_count(match value.split(':').next() {
-            Some("exact") => TotalCount::Exact,
-            Some("null") => TotalCount::Null,
-            Some("fixed") => TotalCount::Fixed(number()),
-            _ => TotalCount::OffBy(number()),
-        }),
-    }
-}
-
 /// The address at which a login begins, with changed parameters; a parameter without a value is removed.
 fn authorization(fake: &Fake, changes: &str) -> Url {
     let client = fake.client_id();
@@ -618,4 +802,45 @@ fn pairs(url: &Url) -> Value {
     let pairs = url.query_pairs().into_owned();
     let pairs = pairs.map(|(name, value)| (name, Value::from(value)));
     Value::Object(pairs.collect())
+}
+
+/// Asserts that each misspelled word of a vocabulary is refused in this step.
+fn refuses_misspelled<V: Vocabulary>(step: &str) {
+    for wrong in misspelled::<V>() {
+        let text = format!("# Comment.\nA scenario\n  {}\n", step.replace("{}", &wrong));
+        let table = Table {
+            file: "words.txt".to_owned(),
+            text: text.leak(),
+        };
+        let why = match parse(&table) {
+            Ok(_) => panic!("{wrong:?} is accepted"),
+            Err(why) => why,
+        };
+        names_the_words::<V>("words.txt:3: ", &wrong, &why);
+    }
+}
+
+/// Each word of each vocabulary, misspelled, is an error with the place and the known words.
+#[test]
+fn misspelled_words_are_refused() {
+    refuses_misspelled::<Verb>("{} x");
+    refuses_misspelled::<Setting>("with {} 1");
+    refuses_misspelled::<Assumption>("assume {}");
+    refuses_misspelled::<Deletion>("assume deleted {}");
+    refuses_misspelled::<Total>("assume total {}1");
+    refuses_misspelled::<EarlyEdit>("before_list envd-7 2 {}");
+    refuses_misspelled::<YesNo>("deny_logins {}");
+}
+
+/// A name that was stored and is inserted under another name is an error with the place and the names.
+#[test]
+fn misspelled_names_are_refused() {
+    let table = Table {
+        file: "words.txt".to_owned(),
+        text: "A scenario\n  insert <first>\n  delete <fisrt>\n  delete <first>\n",
+    };
+    let refused = parse(&table).err().unwrap_or_default();
+    let place = "words.txt:3: <fisrt> is no name; the names are: ";
+    assert!(refused.starts_with(place), "{refused}");
+    assert!(refused.contains("first"), "{refused}");
 }

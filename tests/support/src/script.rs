@@ -377,7 +377,7 @@ macro_rules! numbers {
     )+};
 }
 
-numbers! { usize u8 u16 u32 u64 }
+numbers! { usize u8 u16 u32 u64 i32 }
 
 impl Argument for Duration {
     fn take(words: &mut Words<'_>) -> Result<Self, Refusal> {
