@@ -5,4 +5,4 @@ mod invariants;
 mod lists;
 mod moved_forms;
 mod sample;
-mod scenarios;
+mod stories;
