@@ -6,7 +6,7 @@ use crate::tests::reading;
 use crate::validate::tests::questions::{input, list, prepare, today};
 use crate::validate::{Form, ItemKind, QuestionRef};
 
-use super::scenarios::outline;
+use super::stories::outline;
 
 fn texts() -> Value {
     let mut questions = reading::questions(

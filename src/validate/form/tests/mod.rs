@@ -3,4 +3,4 @@
 mod edits;
 mod items;
 mod properties;
-mod scenarios;
+mod stories;
