@@ -31,3 +31,4 @@ pub use rustix::process::Signal;
 #[cfg(unix)]
 pub use terminal::Terminal;
 pub use test_support::script::rows;
+pub use test_support::table;

@@ -26,12 +26,17 @@
 //!   in the last request for an operation; `new status JSON` is a member of each record created since the start, `record ID
 //!   /status JSON` a member of one record.
 //!
+//! The whole table is parsed before the first program runs: an unknown word, or a name in braces that stands for nothing, is an
+//! error with its place.
+//!
 //! Texts have the escapes of Rust. No program may print control characters.
 
 use std::collections::BTreeMap;
 
 use envd_sdk::fake::{Fake, Fault, WebsiteEdit, World};
 use serde_json::Value;
+use test_support::script::{Refusal, Table, Words, first_phrase};
+use test_support::words;
 
 use super::{Ended, Folder, Program};
 
@@ -54,48 +59,289 @@ impl Default for Stage {
     }
 }
 
-/// Runs all stories of a table. For each failure it prints the step, and the expected and actual values.
-pub async fn play(table: &str, stage: Stage) {
-    let mut stories = Vec::<(&str, Vec<&str>)>::new();
+words! {
+    "step";
+    enum StepWord {
+        Run = "$",
+        Input = "<",
+        File = "file",
+        Record = "record",
+        ClearScripts = "clear",
+        Website = "website",
+        BeforeList = "before list",
+        Next = "next",
+    }
+}
+
+words! {
+    "edit";
+    enum EditWord {
+        Makes = "makes",
+        Sets = "sets",
+    }
+}
+
+words! {
+    "fate";
+    enum Fate {
+        Fine = "fine",
+        Lost = "lost",
+        Refused = "refused",
+        Status = "status",
+        Shows = "shows",
+        Lacks = "lacks",
+    }
+}
+
+words! {
+    "check";
+    /// What is expected, except for a member of JSON, which begins with a slash.
+    enum Check {
+        Stdout = ">",
+        Stderr = "!",
+        Neither = "-",
+        StdoutBegins = ">>",
+        StderrBegins = "!!",
+        StdoutIs = "=",
+        First = "first",
+        Times = "times",
+        Wide = "wide",
+        Row = "row",
+        Columns = "columns",
+        Answers = "answers",
+        Read = "read",
+        Has = "has",
+        Hides = "hides",
+        Same = "same",
+        None = "none",
+        Requests = "requests",
+        Asked = "asked",
+        Sent = "sent",
+        New = "new",
+        Record = "record",
+    }
+}
+
+/// The texts that the fake names.
+const NAMES_OF_THE_FAKE: [&str; 6] = [
+    "AUTHORIZE",
+    "TOKEN",
+    "DEVICE",
+    "ISSUER",
+    "AUDIENCE",
+    "CLIENT",
+];
+
+/// A step or an expectation, with the cells of a row. Named texts are filled in when it runs.
+#[derive(Debug)]
+enum Line {
+    Run(String),
+    Input(String),
+    /// The name, and the text.
+    File(String, String),
+    /// The id, and the name of the file.
+    Record(String, String),
+    ClearScripts,
+    Website(Edit),
+    BeforeList(usize, Edit),
+    Next(Next),
+    See(Check, String),
+    /// The pointer, and the value or the name of the text.
+    Member(String, String),
+}
+
+/// An edit by another user: the fields of a new record, or the id of a record and its changed fields.
+#[derive(Debug)]
+enum Edit {
+    Makes(String),
+    Sets(String, String),
+}
+
+/// A script of the fake.
+#[derive(Debug)]
+struct Next {
+    target: String,
+    fate: Fate,
+    argument: String,
+    times: usize,
+}
+
+impl Edit {
+    fn parse(text: &str) -> Result<Self, Refusal> {
+        let (word, rest) = first_phrase(text, &[])?;
+        let (id, fields) = split(rest);
+        Ok(match word {
+            EditWord::Makes => Self::Makes(rest.to_owned()),
+            EditWord::Sets => Self::Sets(id.to_owned(), fields.to_owned()),
+        })
+    }
+}
+
+impl Next {
+    fn parse(text: &str) -> Result<Self, Refusal> {
+        let (target, rest) = split(text);
+        let times = rest.rsplit_once(" x");
+        let times = times.and_then(|(fault, times)| Some((fault, times.parse().ok()?)));
+        let (fault, times) = times.unwrap_or((rest, 1));
+        let (fate, argument) = first_phrase(fault, &[])?;
+        Ok(Self {
+            target: target.to_owned(),
+            fate,
+            argument: argument.to_owned(),
+            times,
+        })
+    }
+}
+
+impl Line {
+    fn parse(line: &str) -> Result<Self, Refusal> {
+        if let Some(expected) = line.strip_prefix("    ") {
+            if expected.starts_with('/') {
+                let (pointer, value) = split(expected);
+                return Ok(Self::Member(pointer.to_owned(), value.to_owned()));
+            }
+            let (check, text) = first_phrase(expected, &["/"])?;
+            return Ok(Self::See(check, text.to_owned()));
+        }
+        let (step, rest) = first_phrase(line.trim(), &["with"])?;
+        let (first, second) = split(rest);
+        Ok(match step {
+            StepWord::Run => Self::Run(rest.to_owned()),
+            StepWord::Input => Self::Input(rest.to_owned()),
+            StepWord::File => Self::File(first.to_owned(), second.to_owned()),
+            StepWord::Record => Self::Record(first.to_owned(), second.to_owned()),
+            StepWord::ClearScripts => Self::ClearScripts,
+            StepWord::Website => Self::Website(Edit::parse(rest)?),
+            StepWord::BeforeList => {
+                let nth = Words::parse(first)?;
+                let edit = second.strip_prefix("website ");
+                let edit = edit.ok_or_else(|| Refusal::new(format!("{second:?} is no edit")))?;
+                Self::BeforeList(nth, Edit::parse(edit)?)
+            }
+            StepWord::Next => Self::Next(Next::parse(rest)?),
+        })
+    }
+}
+
+/// A story with a row of its table.
+#[derive(Debug)]
+struct Scenario {
+    name: String,
+    /// The place, the text and its meaning.
+    lines: Vec<(String, String, Line)>,
+}
+
+/// The lines of the stories in a table, with their numbers.
+fn stories(table: &Table) -> Vec<(&'static str, Vec<(usize, &'static str)>)> {
+    let mut stories = Vec::<(&str, Vec<(usize, &str)>)>::new();
     let mut each = Vec::new();
-    for line in table
-        .lines()
-        .filter(|line| !line.trim_start().starts_with('#') && !line.is_empty())
+    let lines = (1..).zip(table.text.lines());
+    for (number, line) in
+        lines.filter(|(_, line)| !line.trim_start().starts_with('#') && !line.is_empty())
     {
         match (line.strip_prefix("each "), stories.last_mut()) {
-            (Some(step), _) => each.push(step),
-            (None, Some((_, lines))) if line.starts_with("  ") => lines.push(line),
+            (Some(step), _) => each.push((number, step)),
+            (None, Some((_, lines))) if line.starts_with("  ") => lines.push((number, line)),
             _ => stories.push((line, each.clone())),
         }
     }
-    let mut failed = Vec::new();
-    for (name, lines) in &stories {
-        let rows: Vec<&str> = lines
+    stories
+}
+
+/// Parses a table whose stories have these names. Returns all errors if there are any, with their places.
+fn parse(table: &Table, names: &[&str]) -> Result<Vec<Scenario>, String> {
+    let mut scenarios = Vec::new();
+    let mut refused = Vec::new();
+    for (name, lines) in stories(table) {
+        let mut rows: Vec<&str> = lines
             .iter()
-            .filter_map(|line| line.strip_prefix("  with "))
+            .filter_map(|(_, line)| line.strip_prefix("  with "))
             .collect();
-        for row in if rows.is_empty() { &[""][..] } else { &rows } {
-            // Shown in the output if the test panics.
-            println!("{name} {row}");
-            let mut story = Story::new(&stage, row);
-            for step in lines.iter().filter(|line| !line.starts_with("  with ")) {
-                if let Err(why) = story.step(step).await {
-                    failed.push(format!("{name} {row}\n{step}\n{why}\n"));
-                    break;
+        if rows.is_empty() {
+            rows.push("");
+        }
+        let steps: Vec<_> = lines
+            .iter()
+            .filter(|(_, line)| !line.starts_with("  with "))
+            .collect();
+        for row in rows {
+            let mut scenario = Scenario {
+                name: format!("{name} {row}"),
+                lines: Vec::new(),
+            };
+            let mut known: Vec<&str> = [names, &NAMES_OF_THE_FAKE].concat();
+            for (number, line) in &steps {
+                let place = format!("{}:{number}", table.file);
+                let text = with_cells(line, row);
+                if let Some(name) = unknown_name(&text, &known) {
+                    let known = known.join(", ");
+                    refused.push(format!(
+                        "{place}: {{{name}}} is no name; the names are: {known}"
+                    ));
                 }
+                match Line::parse(&text) {
+                    Ok(parsed) => scenario.lines.push((place, text, parsed)),
+                    Err(refusal) => refused.push(format!("{place}: {refusal}")),
+                }
+                // It may name a text.
+                if line.starts_with("    /") {
+                    known.push(split(line.trim()).1);
+                }
+            }
+            scenarios.push(scenario);
+        }
+    }
+    refused.dedup();
+    if refused.is_empty() {
+        Ok(scenarios)
+    } else {
+        Err(refused.join("\n"))
+    }
+}
+
+/// Fills the cells of a row into a line.
+fn with_cells(line: &str, row: &str) -> String {
+    let mut line = line.to_owned();
+    for (number, cell) in (1..).zip(row.split(" | ")) {
+        line = line.replace(&format!("{{{number}}}"), cell.trim());
+    }
+    line
+}
+
+/// A name or a number in braces that stands for nothing. The number of a character follows `\u`.
+fn unknown_name<'l>(line: &'l str, known: &[&str]) -> Option<&'l str> {
+    let braces = line.match_indices('{');
+    let braces = braces.filter(|(at, _)| !line[..*at].ends_with("\\u"));
+    let mut names = braces.filter_map(|(at, _)| Some(line[at + 1..].split_once('}')?.0));
+    names.find(|name| {
+        let is_name = !name.is_empty() && name.bytes().all(|it| it.is_ascii_uppercase());
+        let is_cell = name.len() == 1 && name.bytes().all(|it| it.is_ascii_digit());
+        is_cell || (is_name && !known.contains(name))
+    })
+}
+
+/// Runs all stories of a table. For each failure it prints the step, and the expected and actual values.
+pub async fn play(table: Table, stage: Stage) {
+    let names: Vec<&str> = stage.names.iter().map(|(name, _)| *name).collect();
+    let scenarios = parse(&table, &names).unwrap_or_else(|refused| panic!("\n{refused}"));
+    assert!(!scenarios.is_empty(), "{} is empty", table.file);
+    let mut failed = Vec::new();
+    for Scenario { name, lines } in scenarios {
+        // Shown in the output if the test panics.
+        println!("{name}");
+        let mut story = Story::new(&stage);
+        for (place, text, line) in lines {
+            if let Err(why) = story.step(&text, line).await {
+                failed.push(format!("{name}\n{place}: {text}\n{why}\n"));
+                break;
             }
         }
     }
-    assert!(
-        failed.is_empty() && !stories.is_empty(),
-        "\n{}",
-        failed.join("\n")
-    );
+    assert!(failed.is_empty(), "\n{}", failed.join("\n"));
 }
 
 struct Story<'t> {
     stage: &'t Stage,
-    row: Vec<&'t str>,
     folder: Folder,
     fake: Option<Fake>,
     /// The records at the start.
@@ -108,10 +354,9 @@ struct Story<'t> {
 }
 
 impl<'t> Story<'t> {
-    fn new(stage: &'t Stage, row: &'t str) -> Self {
+    fn new(stage: &'t Stage) -> Self {
         Self {
             stage,
-            row: row.split(" | ").map(str::trim).collect(),
             folder: Folder::new(),
             fake: None,
             before: Vec::new(),
@@ -126,46 +371,67 @@ impl<'t> Story<'t> {
         }
     }
 
-    async fn step(&mut self, line: &str) -> Result<(), String> {
-        if line.contains("{PROVIDER}") || line.contains("{ISSUER}") {
+    async fn step(&mut self, text: &str, line: Line) -> Result<(), String> {
+        if text.contains("{PROVIDER}") || text.contains("{ISSUER}") {
             self.fake().await;
         }
-        let line = self.filled(line);
-        if let Some(expected) = line.strip_prefix("    ") {
-            return self.see(expected);
-        }
-        let (what, rest) = split(line.trim());
-        match what {
-            "$" => return self.run(rest).await,
-            "<" => {
-                let lines = unescaped(&rest.replace('|', "\n"));
+        match line {
+            Line::Run(command) => return self.run(&self.filled(&command)).await,
+            Line::Input(text) => {
+                let lines = unescaped(&self.filled(&text).replace('|', "\n"));
                 self.input = Some(String::from_utf8(lines).unwrap() + "\n");
             }
-            "file" => {
-                let (name, text) = split(rest);
-                self.folder.write(name, unescaped(text));
+            Line::File(name, text) => {
+                let text = unescaped(&self.filled(&text));
+                self.folder.write(&self.filled(&name), text);
             }
-            "record" => {
-                let (id, name) = split(rest);
-                let record = record(self.fake().await, id).to_string();
-                self.folder.write(name, record);
+            Line::Record(id, name) => {
+                let id = self.filled(&id);
+                let record = record(self.fake().await, &id).to_string();
+                self.folder.write(&self.filled(&name), record);
             }
-            _ => act(self.fake().await, what, rest),
+            Line::ClearScripts => self.fake().await.clear_scripts(),
+            Line::Website(edit) => {
+                let edit = self.website(&edit);
+                let fake = self.fake().await;
+                fake.edit(fake.account_id(), edit);
+            }
+            Line::BeforeList(nth, edit) => {
+                let edit = self.website(&edit);
+                let fake = self.fake().await;
+                fake.controls()
+                    .edit_before_list(fake.account_id(), nth, edit);
+            }
+            Line::Next(next) => {
+                let target = self.filled(&next.target);
+                let argument = self.filled(&next.argument);
+                script(self.fake().await, &target, &next, &argument);
+            }
+            Line::See(check, text) => return self.see(&check, &self.filled(&text)),
+            Line::Member(pointer, value) => {
+                let pointer = self.filled(&pointer);
+                return self.see_member(&pointer, &self.filled(&value));
+            }
         }
         Ok(())
     }
 
-    /// Fills the cells of the row and the named texts into a line.
+    /// Fills the named texts into a line.
     fn filled(&self, line: &str) -> String {
         let mut line = line.to_owned();
-        for (number, cell) in (1..).zip(&self.row) {
-            line = line.replace(&format!("{{{number}}}"), cell);
-        }
         // Run twice, because a named text may contain other names.
         for (name, text) in self.names.iter().chain(&self.names) {
             line = line.replace(&format!("{{{name}}}"), text);
         }
         line
+    }
+
+    fn website(&self, edit: &Edit) -> WebsiteEdit {
+        let json = |text: &str| serde_json::from_str::<Value>(&self.filled(text)).unwrap();
+        match edit {
+            Edit::Makes(fields) => WebsiteEdit::insert(json(fields)),
+            Edit::Sets(id, fields) => WebsiteEdit::change(self.filled(id), json(fields)),
+        }
     }
 
     async fn fake(&mut self) -> &Fake {
@@ -230,41 +496,61 @@ impl<'t> Story<'t> {
             .ok_or_else(|| format!("{:?}", self.ended))
     }
 
-    fn see(&mut self, expected: &str) -> Result<(), String> {
+    fn see(&self, check: &Check, rest: &str) -> Result<(), String> {
         let Ended { stdout, stderr, .. } = &self.ended;
-        let (what, rest) = split(expected);
         let text = String::from_utf8(unescaped(rest)).unwrap();
         let (number, part) = text.split_once(' ').unwrap_or((&text, ""));
         let count = || number.parse::<usize>().unwrap();
-        let is_so = match what {
-            ">" => stdout.contains(&text),
-            "!" => stderr.contains(&text),
-            "-" => !stdout.contains(&text) && !stderr.contains(&text),
-            ">>" => stdout.starts_with(&text),
-            "!!" => stderr.starts_with(&text),
-            "=" => *stdout == text,
-            "first" => stderr
+        let (first, second) = split(rest);
+        let fake = || self.fake.as_ref().unwrap();
+        let is_so = match check {
+            Check::Stdout => stdout.contains(&text),
+            Check::Stderr => stderr.contains(&text),
+            Check::Neither => !stdout.contains(&text) && !stderr.contains(&text),
+            Check::StdoutBegins => stdout.starts_with(&text),
+            Check::StderrBegins => stderr.starts_with(&text),
+            Check::StdoutIs => *stdout == text,
+            Check::First => stderr
                 .lines()
                 .next()
                 .is_some_and(|line| line.contains(&text)),
-            "times" => stdout.matches(part).count() == count(),
-            "wide" => stdout.lines().all(|line| line.chars().count() <= count()),
-            "row" => cells(stdout.lines().nth(count()).unwrap_or_default()).join("|") == part,
-            "columns" => stdout
+            Check::Times => stdout.matches(part).count() == count(),
+            Check::Wide => stdout.lines().all(|line| line.chars().count() <= count()),
+            Check::Row => cells(stdout.lines().nth(count()).unwrap_or_default()).join("|") == part,
+            Check::Columns => stdout
                 .lines()
                 .take(count())
                 .all(|line| cells(line).len().to_string() == part),
-            "has" => self.folder.read(number).contains(part),
-            "hides" => !self.folder.read(number).contains(part),
-            "none" => !self.folder.path(&text).exists(),
-            "same" => *stdout == self.folder.read(&text),
-            _ => {
-                let (found, wanted) = self.found(what, rest);
-                return if found == wanted {
-                    Ok(())
-                } else {
-                    Err(format!("expected: {wanted}\nseen:     {found}"))
-                };
+            Check::Has => self.folder.read(number).contains(part),
+            Check::Hides => !self.folder.read(number).contains(part),
+            Check::None => !self.folder.path(&text).exists(),
+            Check::Same => *stdout == self.folder.read(&text),
+            Check::Read => return same(&self.folder.read(first).into(), &part.into()),
+            Check::Requests => {
+                let now = self.fake.as_ref().map_or(0, |fake| fake.requests().len());
+                return same(&(now - self.requests).into(), &json(rest));
+            }
+            Check::Asked => return same(&fake().request_count(first).into(), &json(second)),
+            Check::Sent => {
+                let sent = fake().requests().into_iter().rev();
+                let mut sent = sent.filter(|it| it.operation().as_deref() == Some(first));
+                let sent = String::from_utf8_lossy(sent.next().unwrap().body()).into_owned();
+                if sent.contains(second) {
+                    return Ok(());
+                }
+                return same(&sent.into(), &second.into());
+            }
+            Check::Answers => return same(&self.answers().into(), &rest.into()),
+            Check::New => {
+                let all = fake()
+                    .consignments::<Value>(fake().account_id())
+                    .into_iter();
+                let new = all.filter(|it| self.before.iter().all(|known| known["id"] != it["id"]));
+                return same(&new.map(|it| it[first].clone()).collect(), &json(second));
+            }
+            Check::Record => {
+                let (pointer, wanted) = split(second);
+                return same(&member(&record(fake(), first), pointer), &json(wanted));
             }
         };
         is_so
@@ -272,159 +558,97 @@ impl<'t> Story<'t> {
             .ok_or_else(|| format!("{:?}", self.ended))
     }
 
-    /// The actual and the expected value.
-    fn found(&mut self, what: &str, rest: &str) -> (Value, Value) {
-        let json =
-            |text: &str| serde_json::from_str(text).unwrap_or_else(|_| panic!("{text} is no JSON"));
-        let member =
-            |value: &Value, pointer: &str| value.pointer(pointer).cloned().unwrap_or_default();
-        let (first, second) = split(rest);
-        let fake = || self.fake.as_ref().unwrap();
-        match what {
-            "read" => {
-                let text = self.folder.read(first);
-                let wanted = String::from_utf8(unescaped(second)).unwrap();
-                (text.into(), wanted.into())
-            }
-            "requests" => {
-                let now = self.fake.as_ref().map_or(0, |fake| fake.requests().len());
-                ((now - self.requests).into(), json(rest))
-            }
-            "asked" => (fake().request_count(first).into(), json(second)),
-            "sent" => {
-                let sent = fake().requests().into_iter().rev();
-                let mut sent = sent.filter(|it| it.operation().as_deref() == Some(first));
-                let sent = String::from_utf8_lossy(sent.next().unwrap().body()).into_owned();
-                (
-                    if sent.contains(second) {
-                        second.into()
-                    } else {
-                        sent.into()
-                    },
-                    second.into(),
-                )
-            }
-            "answers" => {
-                let stdout: Value = serde_json::from_str(&self.ended.stdout).unwrap();
-                let answers = stdout["answers"].as_array().into_iter().flatten();
-                let answers = answers.map(|it| {
-                    let row = it["index"].as_i64().map(|row| format!("[{row}]"));
-                    let text = |name: &str| it[name].as_str().unwrap();
-                    let question = text("questionId");
-                    let value = text("value");
-                    format!("{question}{}={value}", row.unwrap_or_default())
-                });
-                let answers: Vec<String> = answers.collect();
-                (answers.join(" ").into(), rest.into())
-            }
-            "new" => {
-                let all = fake()
-                    .consignments::<Value>(fake().account_id())
-                    .into_iter();
-                let new = all.filter(|it| self.before.iter().all(|known| known["id"] != it["id"]));
-                (new.map(|it| it[first].clone()).collect(), json(second))
-            }
-            "record" => {
-                let (pointer, wanted) = split(second);
-                (member(&record(fake(), first), pointer), json(wanted))
-            }
-            pointer => {
-                let (at, pointer) = pointer[1..].split_once('/').unwrap_or((&pointer[1..], ""));
-                let values = serde_json::Deserializer::from_str(&self.ended.stdout).into_iter();
-                let values: Vec<Value> = values.map_while(Result::ok).collect();
-                let at = match at.strip_prefix('-') {
-                    Some(back) => values.len().checked_sub(back.parse().unwrap()),
-                    None => at.parse().ok(),
-                };
-                let value = at
-                    .and_then(|at| values.get(at))
-                    .cloned()
-                    .unwrap_or_default();
-                let found = if pointer.is_empty() {
-                    value
-                } else {
-                    member(&value, &format!("/{pointer}"))
-                };
-                if rest.bytes().all(|it| it.is_ascii_uppercase()) {
-                    let text = found.as_str().unwrap_or_default().to_owned();
-                    self.names.insert(rest.to_owned(), text);
-                    return (Value::Null, Value::Null);
-                }
-                (found, json(rest))
-            }
+    /// The answers of the declaration on stdout.
+    fn answers(&self) -> String {
+        let stdout: Value = serde_json::from_str(&self.ended.stdout).unwrap();
+        let answers = stdout["answers"].as_array().into_iter().flatten();
+        let answers = answers.map(|it| {
+            let row = it["index"].as_i64().map(|row| format!("[{row}]"));
+            let text = |name: &str| it[name].as_str().unwrap();
+            let question = text("questionId");
+            let value = text("value");
+            format!("{question}{}={value}", row.unwrap_or_default())
+        });
+        let answers: Vec<String> = answers.collect();
+        answers.join(" ")
+    }
+
+    /// Compares a member of the JSON on stdout, or names it.
+    fn see_member(&mut self, pointer: &str, value: &str) -> Result<(), String> {
+        let (at, pointer) = pointer[1..].split_once('/').unwrap_or((&pointer[1..], ""));
+        let values = serde_json::Deserializer::from_str(&self.ended.stdout).into_iter();
+        let values: Vec<Value> = values.map_while(Result::ok).collect();
+        let at = match at.strip_prefix('-') {
+            Some(back) => values.len().checked_sub(back.parse().unwrap()),
+            None => at.parse().ok(),
+        };
+        let one = at
+            .and_then(|at| values.get(at))
+            .cloned()
+            .unwrap_or_default();
+        let found = if pointer.is_empty() {
+            one
+        } else {
+            member(&one, &format!("/{pointer}"))
+        };
+        if value.bytes().all(|it| it.is_ascii_uppercase()) {
+            let text = found.as_str().unwrap_or_default().to_owned();
+            self.names.insert(value.to_owned(), text);
+            return Ok(());
         }
+        same(&found, &json(value))
     }
 }
 
-/// Scripts the service, or makes an edit by another user.
-fn act(fake: &Fake, what: &str, rest: &str) {
-    let account = fake.account_id();
-    match what {
-        "clear" => fake.clear_scripts(),
-        "website" => drop(fake.edit(account, website(rest))),
-        "before" => {
-            let (nth, edit) = rest
-                .trim_start_matches("list ")
-                .split_once(" website ")
-                .unwrap();
-            fake.controls()
-                .edit_before_list(account, nth.parse().unwrap(), website(edit));
-        }
-        "next" => {
-            let (target, rest) = split(rest);
-            let on = if target.starts_with('/') {
-                fake.on_path(target)
-            } else {
-                fake.on_operation(target)
-            };
-            let (fault, times) = match rest.rsplit_once(" x") {
-                Some((fault, times)) => (fault, times.parse().unwrap()),
-                None => (rest, 1),
-            };
-            let (kind, argument) = split(fault);
-            let (first, body) = split(argument);
-            let text = String::from_utf8(unescaped(body)).unwrap();
-            let on = match kind {
-                "fine" => on.fault(Fault::none()),
-                "lost" => on.fault(Fault::dropped_after()),
-                "refused" => on.refuse(first, text),
-                "status" if body.is_empty() => on.fault(Fault::status(first.parse().unwrap())),
-                "status" => {
-                    let fault = Fault::status(first.parse().unwrap());
-                    on.fault(match serde_json::from_str::<Value>(body) {
-                        Ok(body) => fault.json(body),
-                        Err(_) => fault.body("text/plain", body),
-                    })
-                }
-                "shows" => on.fault(match serde_json::from_str::<Value>(body) {
-                    Ok(value) => Fault::replaced(first, value),
-                    Err(_) => Fault::replaced(first, text),
-                }),
-                "lacks" => on.fault(Fault::replaced(first, ())),
-                _ => panic!("{fault} is no fault"),
-            };
-            on.times(times);
-        }
-        _ => panic!("{what} {rest} is no step"),
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| panic!("{text} is no JSON"))
+}
+
+fn member(value: &Value, pointer: &str) -> Value {
+    value.pointer(pointer).cloned().unwrap_or_default()
+}
+
+fn same(found: &Value, wanted: &Value) -> Result<(), String> {
+    if found == wanted {
+        Ok(())
+    } else {
+        Err(format!("expected: {wanted}\nseen:     {found}"))
     }
+}
+
+/// Scripts the service.
+fn script(fake: &Fake, target: &str, next: &Next, argument: &str) {
+    let on = if target.starts_with('/') {
+        fake.on_path(target)
+    } else {
+        fake.on_operation(target)
+    };
+    let (first, body) = split(argument);
+    let text = String::from_utf8(unescaped(body)).unwrap();
+    let on = match next.fate {
+        Fate::Fine => on.fault(Fault::none()),
+        Fate::Lost => on.fault(Fault::dropped_after()),
+        Fate::Refused => on.refuse(first, text),
+        Fate::Status if body.is_empty() => on.fault(Fault::status(first.parse().unwrap())),
+        Fate::Status => {
+            let fault = Fault::status(first.parse().unwrap());
+            on.fault(match serde_json::from_str::<Value>(body) {
+                Ok(body) => fault.json(body),
+                Err(_) => fault.body("text/plain", body),
+            })
+        }
+        Fate::Shows => on.fault(match serde_json::from_str::<Value>(body) {
+            Ok(value) => Fault::replaced(first, value),
+            Err(_) => Fault::replaced(first, text),
+        }),
+        Fate::Lacks => on.fault(Fault::replaced(first, ())),
+    };
+    on.times(next.times);
 }
 
 fn record(fake: &Fake, id: &str) -> Value {
     let mut all = fake.consignments::<Value>(fake.account_id()).into_iter();
     all.find(|record| record["id"] == id).unwrap()
-}
-
-fn website(edit: &str) -> WebsiteEdit {
-    let (what, rest) = split(edit);
-    let json = |text: &str| serde_json::from_str::<Value>(text).unwrap();
-    match what {
-        "makes" => WebsiteEdit::insert(json(rest)),
-        "sets" => {
-            let (id, fields) = split(rest);
-            WebsiteEdit::change(id, json(fields))
-        }
-        _ => panic!("{edit} is no edit"),
-    }
 }
 
 /// The cells of a line, which have at least two blanks between them.
@@ -479,4 +703,46 @@ fn unescaped(text: &str) -> Vec<u8> {
     }
     bytes.extend(rest.bytes());
     bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use test_support::script::{Table, Vocabulary, misspelled, names_the_words};
+
+    use super::{Check, EditWord, Fate, StepWord, parse};
+
+    /// The errors of a story with this step.
+    fn refused(step: &str) -> String {
+        let text = format!("# Comment.\nA story\n  with x | y\n{step}\n");
+        let table = Table {
+            file: "words.txt".to_owned(),
+            text: text.leak(),
+        };
+        parse(&table, &["OUTBOX"]).expect_err(step)
+    }
+
+    fn refuses_misspelled<V: Vocabulary>(step: &str) {
+        for wrong in misspelled::<V>() {
+            let why = refused(&step.replace("{}", &wrong));
+            names_the_words::<V>("words.txt:4: ", &wrong, &why);
+        }
+    }
+
+    /// Each word of each vocabulary, misspelled, is an error with the place and the known words.
+    #[test]
+    fn misspelled_words_are_refused() {
+        refuses_misspelled::<StepWord>("  {} 1");
+        refuses_misspelled::<EditWord>("  website {} x");
+        refuses_misspelled::<EditWord>("  before list 2 website {} x");
+        refuses_misspelled::<Fate>("  next Consignments {} x");
+        refuses_misspelled::<Check>("    {} 1 x");
+    }
+
+    #[test]
+    fn misspelled_names_and_missing_cells_are_refused() {
+        let why = refused("  $ @ {OUTBXO} --json");
+        assert!(why.starts_with("words.txt:4: {OUTBXO} is no name; the names are: OUTBOX, "));
+        let why = refused("  $ @ {OUTBOX} {3}");
+        assert!(why.starts_with("words.txt:4: {3} is no name"), "{why}");
+    }
 }

@@ -3,6 +3,7 @@
 use envd_sdk::fake::World;
 use envd_sdk::profile::{ComparedDate, ServiceProfile, Sourced};
 use processes::stories::{Stage, play};
+use processes::table;
 use serde_json::{Value, json};
 
 /// Sequences that set the title, erase the screen, reverse the direction and end the line.
@@ -49,7 +50,7 @@ macro_rules! tables {
     ($($name:ident)+) => {$(
         #[tokio::test]
         async fn $name() {
-            play(include_str!(concat!(stringify!($name), ".txt")), stage()).await;
+            play(table!(concat!(stringify!($name), ".txt")), stage()).await;
         }
     )+};
 }
@@ -62,7 +63,7 @@ async fn control_characters() {
         world: hostile_world,
         ..stage()
     };
-    play(include_str!("control_characters.txt"), stage).await;
+    play(table!("control_characters.txt"), stage).await;
 }
 
 /// A question, a question that it triggers, and a question of an unknown type.

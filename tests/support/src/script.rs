@@ -168,6 +168,11 @@ macro_rules! words {
 /// The ends of phrases that are the beginning of a word.
 const OPEN: [char; 3] = ['=', ':', '.'];
 
+/// Whether a part of a phrase is the beginning of a word. A single `=` is a whole word.
+fn is_open(part: &str) -> bool {
+    part.len() > 1 && part.ends_with(OPEN)
+}
+
 /// The words of a step that are not parsed yet.
 #[derive(Clone, Debug)]
 pub struct Words<'t> {
@@ -298,9 +303,9 @@ impl<'t> Words<'t> {
     fn begins_with(&self, phrase: &str) -> bool {
         let mut words = self.left.iter();
         phrase.split(' ').all(|part| {
-            words.next().is_some_and(|word| {
-                *word == part || (part.ends_with(OPEN) && word.starts_with(part))
-            })
+            words
+                .next()
+                .is_some_and(|word| *word == part || (is_open(part) && word.starts_with(part)))
         })
     }
 
@@ -340,7 +345,7 @@ impl<'t> Words<'t> {
         };
         for part in phrase.split(' ') {
             let word = self.next(kind)?;
-            if part.ends_with(OPEN) {
+            if is_open(part) {
                 self.left.push_front(&word[part.len()..]);
             }
         }
@@ -356,6 +361,28 @@ impl<'t> Words<'t> {
             },
         })
     }
+}
+
+/// Takes a phrase of a vocabulary without arguments from the beginning of a text. The rest keeps its blanks.
+///
+/// # Errors
+///
+/// If the text begins otherwise; the message lists these other phrases too.
+pub fn first_phrase<'t, V: Vocabulary>(
+    text: &'t str,
+    others: &[&str],
+) -> Result<(V, &'t str), Refusal> {
+    let rest_of = |phrase: &str| {
+        let rest = text.strip_prefix(phrase)?;
+        (rest.is_empty() || rest.starts_with(' ')).then_some(rest)
+    };
+    let fitting = V::PHRASES.iter().filter(|phrase| rest_of(phrase).is_some());
+    let phrase = fitting.max_by_key(|phrase| phrase.len());
+    // Without a phrase, the whole text is refused.
+    let length = phrase.map_or(text.len(), |phrase| phrase.len());
+    let parsed = Words::new(&text[..length]).phrase_or(others)?;
+    let rest = &text[length..];
+    Ok((parsed, rest.strip_prefix(' ').unwrap_or(rest)))
 }
 
 /// Any word.
@@ -619,15 +646,24 @@ pub fn misspelled<V: Vocabulary>() -> Vec<String> {
     for phrase in V::PHRASES {
         let parts: Vec<&str> = phrase.split(' ').collect();
         for (at, part) in parts.iter().enumerate() {
-            let written = part.trim_end_matches(OPEN);
+            let written = if is_open(part) {
+                part.trim_end_matches(OPEN)
+            } else {
+                part
+            };
             let end = &part[written.len()..];
             let (rest, last) = written.split_at(written.len() - 1);
-            // The last two letters swapped, the last letter missing, or written twice.
+            // The last two letters swapped, the last letter missing, written twice, or after a wrong one.
             let swapped = match rest.char_indices().last() {
                 Some((nth, other)) => format!("{}{last}{other}", &rest[..nth]),
                 None => rest.to_owned(),
             };
-            let wrong = [swapped, rest.to_owned(), format!("{written}{last}")];
+            let wrong = [
+                swapped,
+                rest.to_owned(),
+                format!("{written}{last}"),
+                format!("q{written}"),
+            ];
             let wrong = wrong.into_iter().filter(|wrong| !wrong.is_empty());
             let mut wrong = wrong.filter(|wrong| wrong != written).map(|wrong| {
                 let wrong = format!("{wrong}{end}");

@@ -6,6 +6,7 @@ use std::path::Path;
 use encoding_rs::WINDOWS_1252;
 use envd_sdk::fake::{Fake, World};
 use processes::stories::{Stage, play};
+use processes::table;
 use processes::{Ended, Folder, Program};
 use serde_json::json;
 
@@ -80,7 +81,7 @@ async fn stories() {
             .into(),
         ..Stage::default()
     };
-    play(include_str!("check_pics.txt"), stage).await;
+    play(table!("check_pics.txt"), stage).await;
 }
 
 #[test]

@@ -16,6 +16,7 @@ use envd_sync::outbox::DeclarationState;
 use envd_sync::store::MemorySync;
 use envd_sync::{Outbox, Replica};
 use processes::stories::{Stage, play};
+use processes::table;
 use processes::{Folder, rows};
 use serde_json::{Value, json};
 
@@ -239,7 +240,7 @@ async fn stories() {
         names: vec![("CONTACT", contact.to_owned())],
         ..Stage::default()
     };
-    play(include_str!("first_contact.txt"), stage).await;
+    play(table!("first_contact.txt"), stage).await;
 }
 
 #[tokio::test]

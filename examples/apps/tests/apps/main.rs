@@ -21,6 +21,7 @@ use std::env::consts::EXE_SUFFIX;
 
 use processes::Program;
 use processes::stories::{Stage, play};
+use processes::table;
 
 const APPS: [(&str, &str); 7] = [
     ("check_pics", env!("CARGO_BIN_EXE_check_pics")),
@@ -63,5 +64,5 @@ async fn stories() {
         program: app,
         ..Stage::default()
     };
-    play(include_str!("apps.txt"), stage).await;
+    play(table!("apps.txt"), stage).await;
 }
