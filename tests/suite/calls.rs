@@ -381,51 +381,62 @@ impl Calls {
         policy.unwrap_or(at_once)
     }
 
-    fn call(&mut self, SetCall { call, settings }: &SetCall) -> Result<Running> {
-        let set = Set(settings);
+    /// A call of the register; `None` for any other call.
+    fn call_register(&mut self, call: &CallWords, set: &Set<'_>) -> Result<Option<Running>> {
         let pic = |pic: &str| Pic::parse(pic).unwrap();
         match call {
             CallWords::Lookup(name) => {
                 let call = self.register()?.lookup(&pic(name));
-                return Ok(set.run(call, |it| found(&it).into()));
+                Ok(Some(set.run(call, |it| found(&it).into())))
             }
             CallWords::Property(name) => {
                 let call = self.register()?.property(&pic(name));
-                return Ok(set.run(call, |it| json!(it.map(|it| it.pic))));
+                Ok(Some(set.run(call, |it| json!(it.map(|it| it.pic)))))
             }
             CallWords::Since(name) => {
                 let register = self.register()?;
                 let call = register.lookup_since(&pic(name), SystemTime::UNIX_EPOCH);
-                return Ok(set.run(call, |it| match it {
+                Ok(Some(set.run(call, |it| match it {
                     IfModified::Changed { value, .. } => found(&value).into(),
                     _ => "unchanged".into(),
-                }));
+                })))
             }
             CallWords::Many(pics) => {
                 let register = self.register()?;
                 let many = register.lookup_many(pics).concurrency(1).collect();
                 let shown =
                     |it: Result<Lookup>| it.map_or_else(|error| reported(&error), |it| found(&it));
-                return Ok(Box::pin(async move {
+                Ok(Some(Box::pin(async move {
                     let many = many.await.into_iter().map(|it| shown(it.result));
                     Ok((many.collect(), 1, None))
-                }));
+                })))
             }
             CallWords::Search(Rest(text)) => {
                 let mut pager = self.register()?.search(&PropertySearch::text(text));
-                return Ok(Box::pin(async move {
+                Ok(Some(Box::pin(async move {
                     let page = pager.next_page().await?;
                     Ok((page.unwrap().records.len().into(), 1, None))
-                }));
+                })))
             }
             CallWords::Get(path, parameters) => {
                 let pairs = parameters.iter().filter_map(|it| it.split_once('='));
                 let pairs: Vec<_> = pairs.collect();
                 let call = self.register()?.get(path, &pairs);
-                return Ok(set.run(call, |value| value));
+                Ok(Some(set.run(call, |value| value)))
             }
-            _ => {}
+            _ => Ok(None),
         }
+    }
+
+    fn call(&mut self, SetCall { call, settings }: &SetCall) -> Result<Running> {
+        let set = Set(settings);
+        if let Some(running) = self.call_register(call, &set)? {
+            return Ok(running);
+        }
+        self.call_client(call, &set)
+    }
+
+    fn call_client(&mut self, call: &CallWords, set: &Set<'_>) -> Result<Running> {
         let client = self.client()?;
         let id = self.fake.as_ref().map_or("envd-1", Fake::account_id);
         let account = client.account(id);
@@ -447,7 +458,7 @@ impl Calls {
                 let choice = match choice.clone() {
                     Choice::Default => AccountChoice::Default,
                     Choice::Producer => AccountChoice::Producer,
-                    Choice::Pic(name) => AccountChoice::Pic(pic(&name)),
+                    Choice::Pic(name) => AccountChoice::Pic(Pic::parse(&name).unwrap()),
                     Choice::Role(Rest(name)) => AccountChoice::Role(name.as_str().into()),
                     Choice::Label(Rest(name)) => AccountChoice::Label(name.as_str().into()),
                     Choice::Id(name) => AccountChoice::Id(name.as_str().into()),
@@ -592,10 +603,10 @@ impl Stage for Calls {
             Sees::Check(check) => return self.checked(check, expected).await,
             Sees::Verdict(verdict) => verdict.phrase(),
         };
-        let seen = self.verdict();
-        match seen.strip_prefix(verdict) {
+        let came = self.verdict();
+        match came.strip_prefix(verdict) {
             Some(rest) if rest.is_empty() || rest.starts_with(' ') => rest.trim().to_owned(),
-            _ => seen,
+            _ => came,
         }
     }
 }

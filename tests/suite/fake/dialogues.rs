@@ -534,12 +534,7 @@ impl Dialogue {
             Verb::Advance(time) => self.clock.advance(time),
             Verb::Assume(assumption) => controls.assume(assumption.assumptions()),
             Verb::BeforeList(account, nth, edit) => {
-                let edit = match edit {
-                    EarlyEdit::Insert(Rest(fields)) => WebsiteEdit::insert(self.fields(&fields)),
-                    EarlyEdit::Change(record, Rest(fields)) => {
-                        WebsiteEdit::change(self.filled(&record), self.fields(&fields))
-                    }
-                };
+                let edit = self.early_edit(&edit);
                 controls.edit_before_list(&self.filled(&account), nth, edit);
             }
             Verb::DenyLogins(denies) => fake.deny_logins(denies.is_yes()),
@@ -576,6 +571,15 @@ impl Dialogue {
         match self.filled(text).as_str() {
             "" => json!({}),
             text => serde_json::from_str(text).unwrap(),
+        }
+    }
+
+    fn early_edit(&self, edit: &EarlyEdit) -> WebsiteEdit {
+        match edit {
+            EarlyEdit::Insert(Rest(fields)) => WebsiteEdit::insert(self.fields(fields)),
+            EarlyEdit::Change(record, Rest(fields)) => {
+                WebsiteEdit::change(self.filled(record), self.fields(fields))
+            }
         }
     }
 
@@ -812,9 +816,8 @@ fn refuses_misspelled<V: Vocabulary>(step: &str) {
             file: "words.txt".to_owned(),
             text: text.leak(),
         };
-        let why = match parse(&table) {
-            Ok(_) => panic!("{wrong:?} is accepted"),
-            Err(why) => why,
+        let Err(why) = parse(&table) else {
+            panic!("{wrong:?} is accepted");
         };
         names_the_words::<V>("words.txt:3: ", &wrong, &why);
     }

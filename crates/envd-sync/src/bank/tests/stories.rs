@@ -169,7 +169,7 @@ async fn the_same_list_is_confirmed_once_a_day_and_not_written_otherwise() {
     assert_eq!(device.received_at().await, after(Duration::ZERO));
     assert_eq!(device.confirmed_at().await, after(Duration::ZERO));
 
-    device.clock.advance(22 * HOUR - HOUR / 10);
+    device.clock.advance(21 * HOUR + 9 * HOUR / 10);
     assert_eq!(device.receive(&list).await, (false, 0));
     assert_eq!(device.confirmed_at().await, after(Duration::ZERO));
 
@@ -249,7 +249,7 @@ async fn only_what_nothing_needs_is_removed_and_only_on_request() {
 }
 
 #[tokio::test]
-async fn a_damaged_list_is_told_and_received_anew() {
+async fn a_damaged_list_is_an_error_and_received_again() {
     let list = cattle(|_| ());
     for damaged in ["{", "{}", &newer().to_string(), "null"] {
         let device = Device::new();

@@ -165,7 +165,7 @@ async fn work(manager: TokenManager, bench: Bench, call: Call) -> Outcomes {
     let token = |token: AccessToken| token.expose().to_owned();
     let user = |tokens: TokenSet| tokens.subject().unwrap().to_owned();
     let outcome = match call {
-        Call::Call => manager.access_token().await.map(token),
+        Call::Token => manager.access_token().await.map(token),
         Call::Use => {
             let called = manager.access_token().await.map(token);
             assert!(manager.flush(DAY).await);

@@ -63,7 +63,7 @@ words! {
 words! {
     "call";
     pub(super) enum Call {
-        Call = "call",
+        Token = "call",
         /// A call, and the end of the work that it began.
         Use = "use",
         Renew(u64) = "renew",

@@ -111,6 +111,7 @@ impl Stage for Play {
 }
 
 impl Play {
+    #[expect(clippy::too_many_lines, reason = "an arm for each step")]
     async fn take(&mut self, does: Does) -> Result<()> {
         let farm = &self.farm;
         let controls = farm.fake.controls();
