@@ -452,16 +452,6 @@ impl Argument for Rest {
     }
 }
 
-/// Takes no words, for stages whose words are not declared.
-#[derive(Clone, Debug)]
-pub struct Unparsed;
-
-impl Argument for Unparsed {
-    fn take(_: &mut Words<'_>) -> Result<Self, Refusal> {
-        Ok(Self)
-    }
-}
-
 /// A thing to see, and the value that is expected of it.
 #[derive(Clone, Debug)]
 pub struct Expected<S> {
