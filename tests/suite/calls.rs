@@ -2,7 +2,7 @@
 //!
 //! | step | meaning |
 //! | --- | --- |
-//! | `reply 503 retry-after=0 {..}` | the next reply: a status, headers, and a body, after the word `text` if it is no JSON or markup; the last reply is repeated |
+//! | `reply 503 retry-after=0 {..}` | the next reply: a status, headers, and a body, after the word `text` if it is neither JSON nor markup; the last reply is repeated |
 //! | `reply close`, `never`, `raw HTTP/1.1\r\n`, `pics QAZZ7777` | closes the connection; sends nothing, bytes, or a register page |
 //! | `fake`, `fake Comment.role`, `fake user=New` | uses a fake instead, perhaps without some fields, or with another user |
 //! | `on UserDetails 503 {..} x2`, `html 200`, `processed dropped_before`, .. | a fault of the fake at an operation or a path |

@@ -67,7 +67,7 @@ async fn wait(session: &Session, attempt: &mut RefreshAttempt) -> Result<(), Sto
     Ok(())
 }
 
-/// Replaces the mark with one that has no owner. The write also proves that the store is writable.
+/// Replaces the mark with a mark without an owner. The write also proves that the store is writable.
 async fn claim(session: &Session, attempt: &mut RefreshAttempt) -> Result<(), Stop> {
     let cached = session.cached()?;
     let replaced = session.state()?.refreshes.foreign_mark;

@@ -26,7 +26,7 @@
 //!   in the last request for an operation; `new status JSON` is a member of each record created since the start, `record ID
 //!   /status JSON` a member of one record.
 //!
-//! The whole table is parsed before the first program runs: an unknown word, or a name in braces that stands for nothing, is an
+//! The table is parsed completely before the first program runs: an unknown word, or a name in braces that stands for nothing, is an
 //! error with its place.
 //!
 //! Texts have the escapes of Rust. No program may print control characters.
@@ -95,7 +95,7 @@ words! {
 
 words! {
     "check";
-    /// What is expected, except for a member of JSON, which begins with a slash.
+    /// The expectations except for those of JSON members, which begin with a slash.
     enum Check {
         Stdout = ">",
         Stderr = "!",

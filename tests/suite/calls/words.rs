@@ -440,7 +440,7 @@ impl Argument for FaultWords {
     }
 }
 
-/// What a step sees.
+/// The results that a step expects.
 #[derive(Clone, Debug)]
 pub(crate) enum Sees {
     Check(Check),

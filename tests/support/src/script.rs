@@ -4,8 +4,8 @@
 //! means that the step must fail. A scenario runs once for each alternative in braces; groups with the same number of
 //! alternatives vary together. The steps after `each:` run first in all later scenarios.
 //!
-//! The words of a step are an enum, declared with [`words!`](crate::words). The whole table is parsed before its first step
-//! runs: an unknown word, or a word too many, is an error with the file, the line and the known words. To add a word, add a
+//! The words of a step are an enum, declared with [`words!`](crate::words). The table is parsed before its first step
+//! runs: an unknown word, or an extra word, is an error with the file, the line and the known words. To add a word, add a
 //! variant; the compiler then shows each `match` that needs it.
 
 use std::collections::VecDeque;
@@ -168,7 +168,7 @@ macro_rules! words {
 /// The ends of phrases that are the beginning of a word.
 const OPEN: [char; 3] = ['=', ':', '.'];
 
-/// Whether a part of a phrase is the beginning of a word. A single `=` is a whole word.
+/// Whether a part of a phrase is the beginning of a word. A single `=` is a word of its own.
 fn is_open(part: &str) -> bool {
     part.len() > 1 && part.ends_with(OPEN)
 }
@@ -190,7 +190,7 @@ impl<'t> Words<'t> {
         }
     }
 
-    /// Parses a whole text.
+    /// Parses a text to its end.
     ///
     /// # Errors
     ///
@@ -241,7 +241,7 @@ impl<'t> Words<'t> {
     ///
     /// # Errors
     ///
-    /// If there is no further word.
+    /// If the step has ended.
     pub fn next(&mut self, what: &str) -> Result<&'t str, Refusal> {
         let next = self.left.pop_front();
         next.ok_or_else(|| Refusal::new(format!("{what} is missing")))
@@ -319,7 +319,7 @@ impl<'t> Words<'t> {
     ///
     /// # Errors
     ///
-    /// If the next words are no phrase, or its arguments are wrong.
+    /// If the next words do not begin a phrase, or its arguments are wrong.
     pub fn phrase<V: Vocabulary>(&mut self) -> Result<V, Refusal> {
         self.phrase_or::<V>(&[])
     }
@@ -328,7 +328,7 @@ impl<'t> Words<'t> {
     ///
     /// # Errors
     ///
-    /// If the next words are no phrase, or its arguments are wrong.
+    /// If the next words do not begin a phrase, or its arguments are wrong.
     pub fn phrase_or<V: Vocabulary>(&mut self, others: &[&str]) -> Result<V, Refusal> {
         let kind = V::KIND;
         let known = [V::PHRASES, others].concat().join(", ");
@@ -378,7 +378,7 @@ pub fn first_phrase<'t, V: Vocabulary>(
     };
     let fitting = V::PHRASES.iter().filter(|phrase| rest_of(phrase).is_some());
     let phrase = fitting.max_by_key(|phrase| phrase.len());
-    // Without a phrase, the whole text is refused.
+    // Without a phrase, the text is refused.
     let length = phrase.map_or(text.len(), |phrase| phrase.len());
     let parsed = Words::new(&text[..length]).phrase_or(others)?;
     let rest = &text[length..];
@@ -569,7 +569,7 @@ fn parse<S: Stage>(table: &Table) -> Result<Vec<Scenario<S>>, String> {
                     }),
                     Err(refusal) => refused.push(format!("{place}: {refusal}")),
                 }
-                // The next step stands on the last line of this one.
+                // The next step begins on the last line of this one.
                 let last = step.split_whitespace().rev();
                 let last = last.filter_map(|word| word.strip_prefix(LINE)).next();
                 last.unwrap_or(&line.clone()).clone_into(&mut line);
@@ -668,7 +668,7 @@ pub fn misspelled<V: Vocabulary>() -> Vec<String> {
 }
 
 /// Asserts that each word of a vocabulary is refused when it is misspelled, with the file, the line and the known words. The step
-/// has `{}` in place of the phrase.
+/// has `{}` instead of the phrase.
 ///
 /// # Panics
 ///
@@ -720,7 +720,7 @@ fn alternatives(steps: &str) -> Vec<String> {
     let chosen = |number: usize| {
         let choose = |steps: String, group: &&str| match group.split('|').nth(number) {
             Some(one) if group.split('|').count() == length => {
-                // What follows the group stands on its last line.
+                // The text after the group begins on its last line.
                 let line = group.rfind(LINE).map_or("", |at| &group[at..]);
                 let line = line.split([' ', '|']).next().unwrap_or_default();
                 let one = match line {

@@ -257,7 +257,7 @@ impl Row {
                 self.listed = moment.begun;
             }
             RowEvent::ReadFailed(reason) => self.read_failed(reason, moment),
-            // The request that is under way stays as it is. The question is asked if the outcome stays unknown.
+            // The request under way is not changed. The question is asked if the outcome stays unknown.
             RowEvent::Asked(Question::Candidates(records)) if self.state == RowState::Sending => {
                 self.agreed.edited.extend(records.iter().cloned());
             }

@@ -31,7 +31,7 @@ words! {
 
 words! {
     "step";
-    /// A step that is no request. A change of the website happens a minute after the previous event, except with `also_change`.
+    /// A step other than a request. A change of the website happens a minute after the previous event, except with `also_change`.
     pub(super) enum Verb {
         Accepted(String) = "accepted",
         Authorize(Rest) = "authorize",

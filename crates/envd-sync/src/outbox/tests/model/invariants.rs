@@ -324,7 +324,7 @@ impl Invariants {
         }
         match commit.act {
             Some(RowEvent::Requested { intent, base, .. }) => {
-                // The user saw these records before the declaration was written anew.
+                // The user saw these records before the declaration was written again.
                 if before.state == RowState::Confirmed && before.record.is_none() {
                     self.of(store, id).copy.clone_from(&commit.copy);
                 }

@@ -245,7 +245,7 @@ impl Play {
         Ok(())
     }
 
-    /// The outbox, with a time limit for what is written next.
+    /// The outbox, with a time limit for the next declaration.
     fn until(&self, limit: Option<Duration>) -> Outbox {
         let outbox = self.outbox.clone();
         match limit {

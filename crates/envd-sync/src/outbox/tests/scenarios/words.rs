@@ -142,7 +142,7 @@ words! {
 
 words! {
     "kind";
-    /// What a text differs in from a plain declaration.
+    /// The differences of a text from a plain declaration.
     pub(super) enum TextKind {
         /// Another day.
         Other = "other",
@@ -235,7 +235,7 @@ words! {
     }
 }
 
-/// The name of a declaration: a letter, or `never` for one that does not exist.
+/// The name of a declaration: a letter, or `never` for a declaration that does not exist.
 #[derive(Clone, Debug)]
 pub(super) struct Name(pub(super) String);
 
@@ -394,7 +394,7 @@ impl Text {
     }
 }
 
-/// What a step sees.
+/// The results that a step expects.
 #[derive(Clone, Debug)]
 pub(super) enum Sees {
     Check(Check),
