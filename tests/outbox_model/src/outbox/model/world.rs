@@ -191,7 +191,11 @@ impl World {
         self.trouble = 0;
         // A row that waits for a row in doubt has its own day without a usable answer afterwards.
         let days = if self.never_answers_reads { 3 } else { 2 };
-        let until = self.service.now + days * 24 * 60 * 60;
+        // A program whose clock was ahead has begun its day later.
+        let failures = self.rows().filter_map(|row| row.read_failures.as_ref());
+        let begun = failures.map(|failures| failures.unanswered.since).max();
+        let begun = begun.unwrap_or_default().max(self.service.now);
+        let until = begun + days * 24 * 60 * 60;
         note(|| "the end begins".to_owned());
         for store in 0..self.stores.len() {
             if !self.programs.iter().any(|program| program.store == store) {
