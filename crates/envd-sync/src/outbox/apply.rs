@@ -487,7 +487,7 @@ impl Row {
         self.state = if edited.is_empty() {
             RowState::default()
         } else {
-            RowState::Asked(Question::Candidates(edited))
+            RowState::Asked(Question::Candidates(edited.into_iter().collect()))
         };
         self.listed = moment.begun;
     }

@@ -537,11 +537,7 @@ pub(crate) fn claim(
 ) -> Option<RowEvent> {
     let asked = match &row.state {
         RowState::Open { .. } => None,
-        RowState::Sending if may_be_under_way(row, seen, when.service) => {
-            return Some(RowEvent::Asked(Question::Candidates(vec![
-                seen.record.id.clone(),
-            ])));
-        }
+        RowState::Sending => return claim_under_way(row, seen, when),
         RowState::Asked(asked) if !asked.candidates().contains(&seen.record.id) => {
             Some(asked.candidates())
         }
@@ -567,21 +563,19 @@ pub(crate) fn claim(
     }
 }
 
-/// Whether a creation that is being sent may have created the record.
-fn may_be_under_way(row: &Row, seen: &ObservedRecord, service: &ServiceFields) -> bool {
+/// As [`claim`], for a creation that is being sent. The reply shows later whether it has created the record.
+fn claim_under_way(row: &Row, seen: &ObservedRecord, when: &Circumstances<'_>) -> Option<RowEvent> {
     let Some(Sent {
         request: ChangeRequest::Create(text),
         listed,
         ..
     }) = &row.sent
     else {
-        return false;
+        return None;
     };
-    let record = &seen.record;
-    let has_appeared = seen.sequence.is_none_or(|at| at > listed.last);
-    let found = whose(&text.value(), &listed.latest, record, service);
-    let may_be_made = !matches!(found, Match::Unrelated | Match::OfAnotherUser);
-    row.state == RowState::Sending && has_appeared && may_be_made
+    let (found, _) = closest(row, seen, std::iter::once(text), listed, when)?;
+    let candidates = Question::Candidates(vec![seen.record.id.clone()]);
+    (found != Match::OfAnotherUser).then_some(RowEvent::Asked(candidates))
 }
 
 /// Finds late records to report. `is_there`: whether the list shows the row's own record.

@@ -514,8 +514,8 @@ pub(crate) struct Agreed {
     pub(crate) gone: bool,
     /// Records that the user edited while a creation that may have created them was being sent. If its outcome stays unknown, the user
     /// is asked about them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) edited: Vec<String>,
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(crate) edited: BTreeSet<String>,
 }
 
 /// An event in the history of a row, for display.

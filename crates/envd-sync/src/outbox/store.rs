@@ -188,12 +188,15 @@ impl Transaction<'_> {
         if !is_same {
             return None;
         }
+        if let RowEvent::Reported(records) = event
+            && records
+                .iter()
+                .any(|record| self.taken_by_another(record, decided.id).is_some())
+        {
+            return None;
+        }
         let taken = match event {
             RowEvent::Applied { record, .. } => self.taken_by_another(&record.id, decided.id),
-            RowEvent::Reported(records) => {
-                let mut records = records.iter();
-                records.find_map(|record| self.taken_by_another(record, decided.id))
-            }
             _ => None,
         };
         match taken {

@@ -161,7 +161,7 @@ pub(crate) fn row(words: &str) -> Row {
         not_draft: has("agreed-door").then(|| submitted.clone()),
         not: has("not").then(|| "c2".to_owned()).into_iter().collect(),
         gone: has("agreed-gone"),
-        edited: Vec::new(),
+        edited: std::collections::BTreeSet::new(),
     };
     row.not_after = has("expired").then(|| Limit {
         at: NOW - 1,
