@@ -59,7 +59,7 @@ pub(super) struct Applied {
     /// The questions that apply in rows.
     inside: HashSet<Instance>,
     /// The positions of answers that a form does not send; empty without a form.
-    superfluous: HashSet<usize>,
+    pub(super) superfluous: HashSet<usize>,
 }
 
 /// Why a question does not apply.
@@ -70,13 +70,6 @@ pub(super) enum HiddenBy<'t> {
     UnansweredParent(Instance),
     /// No answer that counts has one of the trigger's values.
     Trigger(&'t TriggerGroup),
-}
-
-impl Applied {
-    /// The positions of the answers that the form does not send.
-    pub(super) fn superfluous(&self) -> &HashSet<usize> {
-        &self.superfluous
-    }
 }
 
 impl Instance {

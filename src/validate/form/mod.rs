@@ -193,7 +193,7 @@ impl Form {
     /// questions apply again.
     pub fn to_input(&self) -> ConsignmentInput {
         let mut input = self.state.input.clone();
-        let _ = prune::remove(&mut input, self.judged.applied.superfluous());
+        let _ = prune::remove(&mut input, &self.judged.applied.superfluous);
         input
     }
 
