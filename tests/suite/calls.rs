@@ -38,14 +38,14 @@ use envd_sdk::register::{IfModified, Lookup, PropertySearch, Register};
 use envd_sdk::{Call, Client, Clock, Error, HttpOptions, Outcome, Result, RetryPolicy};
 use serde::Serialize;
 use serde_json::{Value, json};
-use test_support::script::{Rest, Stage, Vocabulary, Words, listed, refuses_misspelled};
+use test_support::script::{Rest, Stage, Times, Vocabulary, Words, listed, refuses_misspelled};
 use test_support::{Reply, Request, Server, refusing_address};
 use tokio::task::JoinHandle;
 
 use self::words::{
     CallSetting, CallWords, Check, Choice, Compression, Does, FakeSettings, FakeUser, FaultKind,
     FaultWords, Filter, From, HeaderPair, ReplyHeader, ReplyKind, RequestHeader, ScriptedReply,
-    Sees, SetCall, Setting, Step, Times, UserName, Verdict,
+    Sees, SetCall, Setting, Step, UserName, Verdict,
 };
 use crate::adapted;
 use crate::fixed_date::fake_builder;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use envd_sdk::graphql::SCHEMA;
-use test_support::script::{Argument, Refusal, Rest, Vocabulary, Words};
+use test_support::script::{Argument, Refusal, Rest, Times, Vocabulary, Words};
 use test_support::words;
 
 words! {
@@ -260,28 +260,15 @@ words! {
     }
 }
 
-/// A repetition such as `x3`.
-#[derive(Clone, Debug)]
-pub(crate) struct Times(pub(crate) usize);
-
-impl Argument for Times {
-    fn take(words: &mut Words<'_>) -> Result<Self, Refusal> {
-        let times = words.times();
-        let times = times.ok_or_else(|| Refusal::new("a repetition such as x3 is missing"));
-        times.map(Self)
-    }
-}
-
 /// A header such as `x-a=b`.
 #[derive(Clone, Debug)]
 pub(crate) struct HeaderPair(pub(crate) String, pub(crate) String);
 
 impl Argument for HeaderPair {
     fn take(words: &mut Words<'_>) -> Result<Self, Refusal> {
-        let word = words.next("a header")?;
-        let pair = word.split_once('=');
-        let (name, value) =
-            pair.ok_or_else(|| Refusal::new(format!("{word:?} is no header such as x-a=b")))?;
+        let (name, value) = words.next_as("a header", "header such as x-a=b", |word| {
+            word.split_once('=')
+        })?;
         Ok(Self(name.to_owned(), value.to_owned()))
     }
 }

@@ -247,6 +247,21 @@ impl<'t> Words<'t> {
         next.ok_or_else(|| Refusal::new(format!("{what} is missing")))
     }
 
+    /// Parses the next word, which is expected to be such a thing.
+    ///
+    /// # Errors
+    ///
+    /// If the step has ended, or the word is not as expected.
+    pub fn next_as<T>(
+        &mut self,
+        what: &str,
+        expected: &str,
+        parse: impl FnOnce(&'t str) -> Option<T>,
+    ) -> Result<T, Refusal> {
+        let word = self.next(what)?;
+        parse(word).ok_or_else(|| Refusal::new(format!("{word:?} is no {expected}")))
+    }
+
     /// Takes the next word if it satisfies a condition.
     pub fn next_if(&mut self, fits: impl FnOnce(&str) -> bool) -> Option<&'t str> {
         let next = self.peek()?;
@@ -392,13 +407,23 @@ impl Argument for String {
     }
 }
 
+/// A repetition such as `x3`.
+#[derive(Clone, Copy, Debug)]
+pub struct Times(pub usize);
+
+impl Argument for Times {
+    fn take(words: &mut Words<'_>) -> Result<Self, Refusal> {
+        let times = words.times();
+        let times = times.ok_or_else(|| Refusal::new("a repetition such as x3 is missing"));
+        times.map(Self)
+    }
+}
+
 macro_rules! numbers {
     ($($number:ty)+) => {$(
         impl Argument for $number {
             fn take(words: &mut Words<'_>) -> Result<Self, Refusal> {
-                let word = words.next("a number")?;
-                word.parse()
-                    .map_err(|_| Refusal::new(format!("{word:?} is no number")))
+                words.next_as("a number", "number", |word| word.parse().ok())
             }
         }
     )+};
@@ -408,9 +433,9 @@ numbers! { usize u8 u16 u32 u64 i32 }
 
 impl Argument for Duration {
     fn take(words: &mut Words<'_>) -> Result<Self, Refusal> {
-        let word = words.next("a time")?;
-        let time = parse_seconds(word).and_then(|it| Duration::try_from_secs_f64(it).ok());
-        time.ok_or_else(|| Refusal::new(format!("{word:?} is no time such as 90s or 1.5h")))
+        words.next_as("a time", "time such as 90s or 1.5h", |word| {
+            Duration::try_from_secs_f64(parse_seconds(word)?).ok()
+        })
     }
 }
 

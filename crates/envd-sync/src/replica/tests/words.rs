@@ -218,10 +218,10 @@ pub(super) struct Nth(pub(super) usize);
 
 impl Argument for Nth {
     fn take(words: &mut Words<'_>) -> Result<Self, Refusal> {
-        let word = words.next("the number of a request")?;
-        let number = word.strip_suffix(':').and_then(|it| it.parse().ok());
-        let number = number.ok_or_else(|| Refusal::new(format!("{word:?} is no number and colon")));
-        number.map(Self)
+        let number = |word: &str| word.strip_suffix(':')?.parse().ok();
+        words
+            .next_as("the number of a request", "number and colon", number)
+            .map(Self)
     }
 }
 
@@ -231,9 +231,6 @@ pub(super) struct Seconds(pub(super) f64);
 
 impl Argument for Seconds {
     fn take(words: &mut Words<'_>) -> Result<Self, Refusal> {
-        let word = words.next("a time")?;
-        let seconds = parse_seconds(word);
-        let seconds = seconds.ok_or_else(|| Refusal::new(format!("{word:?} is no time")));
-        seconds.map(Self)
+        words.next_as("a time", "time", parse_seconds).map(Self)
     }
 }

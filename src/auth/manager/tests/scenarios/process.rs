@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
-use test_support::script::{Vocabulary, listed};
+use test_support::script::{Times, Vocabulary, listed};
 use tokio::task::JoinHandle;
 
 use super::measured;
 use super::words::{
     Call, CallKind, EventName, Fault, HeldCalls, Login, LoginSetting, PacedCall, ProcessOption,
-    ProcessSees, ProcessStep, SignerFault, Span, Times,
+    ProcessSees, ProcessStep, SignerFault, Span,
 };
 use crate::auth::manager::shared::Shared;
 use crate::auth::manager::tests::bench::{Bench, DAY, SECOND, callback_of, yields};

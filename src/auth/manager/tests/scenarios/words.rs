@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use test_support::script::{Argument, Expected, Refusal, Vocabulary, Words, parse_seconds};
+use test_support::script::{Argument, Expected, Refusal, Times, Vocabulary, Words, parse_seconds};
 use test_support::words;
 
 use crate::auth::StoreErrorKind;
@@ -355,8 +355,7 @@ impl Span {
 
 impl Argument for Span {
     fn take(words: &mut Words<'_>) -> Result<Self, Refusal> {
-        let word = words.next("a time")?;
-        Self::parse(word).ok_or_else(|| Refusal::new(format!("{word:?} is no time")))
+        words.next_as("a time", "time", Self::parse)
     }
 }
 
@@ -387,18 +386,6 @@ impl Argument for Less {
             Offset::Before(time) => Ok(Self(time)),
             Offset::After(_) => Err(Refusal::new("only a shorter wait is possible")),
         }
-    }
-}
-
-/// A repetition such as `x3`.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Times(pub(super) usize);
-
-impl Argument for Times {
-    fn take(words: &mut Words<'_>) -> Result<Self, Refusal> {
-        let times = words.times();
-        let times = times.ok_or_else(|| Refusal::new("a repetition such as x3 is missing"));
-        times.map(Self)
     }
 }
 

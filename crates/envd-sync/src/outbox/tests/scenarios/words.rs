@@ -247,13 +247,10 @@ impl Name {
 
 impl Argument for Name {
     fn take(words: &mut Words<'_>) -> Result<Self, Refusal> {
-        let word = words.next("the name of a declaration")?;
-        if Self::is_one(word) {
-            return Ok(Self(word.to_owned()));
-        }
-        Err(Refusal::new(format!(
-            "{word:?} is no name of a declaration: a letter, or never"
-        )))
+        let expected = "name of a declaration: a letter, or never";
+        words.next_as("the name of a declaration", expected, |word| {
+            Self::is_one(word).then(|| Self(word.to_owned()))
+        })
     }
 }
 
@@ -270,13 +267,10 @@ impl Record {
 
 impl Argument for Record {
     fn take(words: &mut Words<'_>) -> Result<Self, Refusal> {
-        let word = words.next("the name of a record")?;
-        if Self::is_one(word) {
-            return Ok(Self(word.to_owned()));
-        }
-        Err(Refusal::new(format!(
-            "{word:?} is no name of a record: r or w, and a number"
-        )))
+        let expected = "name of a record: r or w, and a number";
+        words.next_as("the name of a record", expected, |word| {
+            Self::is_one(word).then(|| Self(word.to_owned()))
+        })
     }
 }
 
