@@ -18,7 +18,7 @@ use super::backpressure::Backpressure;
 use super::token_user::{ALL_USERS, TokenUser, UserKey};
 use super::{Exchanged, Headers, Settings, trace};
 use crate::auth::{AccessToken, TokenSource};
-use crate::error::{Error, ErrorKind, Result, codes};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::ServerError;
 use crate::secret::Secret;
 use crate::transport::header::{ACCEPT_ENCODING, AUTHORIZATION, HeaderValue};
@@ -87,21 +87,16 @@ pub(crate) trait SentOperation: Sync {
     }
 }
 
-/// The parts of a decoded reply that traces show.
-pub(super) struct Answer {
+/// A decoded reply.
+pub(super) struct Answer<T> {
     pub(super) status: u16,
-    /// The codes of the errors in addition to the value.
-    pub(super) codes: Option<String>,
+    pub(super) value: T,
 }
 
-/// Type-erased decoder: avoids compiling the send path once per value type. It stores the value, and replaces that of an
-/// earlier attempt.
-type ReadReply<'a> = dyn FnMut(Reply) -> Result<Option<String>> + Send + 'a;
-
 /// One request with its attempts, and the state to report if its time runs out.
-struct Exchange<'a> {
+struct Exchange<'a, O> {
     sender: &'a Sender,
-    read_reply: &'a mut ReadReply<'a>,
+    operation: &'a O,
     settings: &'a Settings,
     request: Box<Request>,
     safety: Safety,
@@ -214,6 +209,19 @@ impl Sender {
         request.watch.clone_from(&settings.watch);
     }
 
+    /// Sends a request with this token. Not an `async fn`, because its future would reserve space for the request.
+    fn transfer(
+        &self,
+        request: &Request,
+        token: Option<&AccessToken>,
+    ) -> impl Future<Output = Result<Reply>> + Send + use<> {
+        let mut request = request.clone();
+        if let Some(token) = token {
+            request.headers.insert(AUTHORIZATION, token.header());
+        }
+        self.0.pool.http.send(request)
+    }
+
     /// Sends a request and reads its reply.
     pub(crate) async fn send<O: SentOperation>(
         &self,
@@ -228,15 +236,9 @@ impl Sender {
             (true, true) => Safety::Idempotent,
             (true, false) => Safety::Once,
         };
-        let mut value = None;
-        let mut read_reply = |reply| {
-            let read = value.insert(operation.decode_reply(reply)?);
-            let problems = O::problems(read);
-            Ok((!problems.is_empty()).then(|| codes(problems)))
-        };
-        let mut exchange = Exchange {
+        let exchange = Exchange {
             sender: self,
-            read_reply: &mut read_reply,
+            operation,
             settings,
             request,
             safety,
@@ -246,37 +248,31 @@ impl Sender {
             pool_number: None,
             in_doubt: false,
         };
-        let exchanged = exchange.traced(&span).await;
-        let attempts = exchange.attempts;
-        // A successful exchange has set the value.
-        let read = exchanged.and(value.ok_or_else(|| Error::protocol("no value")));
-        let value = read.map_err(|error| error.with_operation(operation.name()))?;
-        Ok(Exchanged {
-            value,
-            json: None,
-            attempts,
-        })
+        exchange.traced(&span).await
     }
 }
 
-impl Exchange<'_> {
-    /// Runs the exchange in the span of the call, and adds attempts and doubt to an error.
-    async fn traced(&mut self, span: &tracing::Span) -> Result<()> {
+impl<O: SentOperation> Exchange<'_, O> {
+    /// Runs the exchange in the span of the call, and adds operation, attempts and doubt to an error.
+    async fn traced(mut self, span: &tracing::Span) -> Result<Exchanged<O::Value>> {
         let result = self.run().instrument(span.clone()).await;
-        let attempts = self.attempts;
-        let in_doubt = self.in_doubt;
         let result = result.map_err(|error| {
             error
-                .with_attempts(attempts)
-                .with_may_have_applied(in_doubt)
+                .with_attempts(self.attempts)
+                .with_may_have_applied(self.in_doubt)
+                .with_operation(self.operation.name())
         });
-        span.record("attempts", attempts);
-        trace::ended(span, &result);
-        result.map(|_| ())
+        span.record("attempts", self.attempts);
+        trace::ended::<O>(span, &result);
+        Ok(Exchanged {
+            value: result?.value,
+            json: None,
+            attempts: self.attempts,
+        })
     }
 
     /// Cancels the call when its deadline passes.
-    async fn run(&mut self) -> Result<Answer> {
+    async fn run(&mut self) -> Result<Answer<O::Value>> {
         let pool = &self.sender.0.pool;
         let settings = self.settings;
         let policy = settings.retry.as_ref().unwrap_or(&pool.retry);
@@ -301,7 +297,7 @@ impl Exchange<'_> {
     }
 
     /// Makes attempts until one succeeds, or until the failure or the policy forbids another.
-    async fn retry(&mut self, policy: &RetryPolicy) -> Result<Answer> {
+    async fn retry(&mut self, policy: &RetryPolicy) -> Result<Answer<O::Value>> {
         let pool = &self.sender.0.pool;
         self.sender.wait_for_pauses(policy).await?;
         let start = pool.clock.monotonic();
@@ -312,7 +308,7 @@ impl Exchange<'_> {
             // Boxed as well, because the futures around it are moved, and moving a box is cheap.
             let attempt = Box::pin(self.authorize(policy));
             let result = attempt.instrument(span.clone()).await;
-            trace::ended(&span, &result);
+            trace::ended::<O>(&span, &result);
             let error = match result {
                 Ok(answer) => {
                     pool.budget.give_back();
@@ -345,7 +341,7 @@ impl Exchange<'_> {
     }
 
     /// Sends a request with a token. If the token is refused, renews it and sends the request once more.
-    async fn authorize(&mut self, policy: &RetryPolicy) -> Result<Answer> {
+    async fn authorize(&mut self, policy: &RetryPolicy) -> Result<Answer<O::Value>> {
         let user = &self.sender.0.user;
         let Some(tokens) = &user.tokens else {
             return self.connect(None).await;
@@ -377,7 +373,7 @@ impl Exchange<'_> {
     }
 
     /// Waits for a free connection, then sends the request.
-    async fn connect(&mut self, token: Option<&AccessToken>) -> Result<Answer> {
+    async fn connect(&mut self, token: Option<&AccessToken>) -> Result<Answer<O::Value>> {
         // A call that times out during this wait was not sent, so update the counters afterwards.
         let sender = self.sender;
         let slot = sender.0.pool.http.slot().await;
@@ -388,7 +384,7 @@ impl Exchange<'_> {
         self.attempts += u32::from(!std::mem::replace(&mut self.is_sent, true));
         let is_change = self.safety != Safety::Repeatable;
         let was_in_doubt = std::mem::replace(&mut self.in_doubt, is_change);
-        let transfer = self.transfer(token);
+        let transfer = sender.transfer(&self.request, token);
         self.pool_number = sender.0.pool.http.pool_number();
         let reply = transfer.await;
         self.pool_number = None;
@@ -403,25 +399,13 @@ impl Exchange<'_> {
         result
     }
 
-    /// Sends a request with this token. Not an `async fn`, because its future would reserve space for the request.
-    fn transfer(
-        &self,
-        token: Option<&AccessToken>,
-    ) -> impl Future<Output = Result<Reply>> + Send + use<> {
-        let mut request = Request::clone(&self.request);
-        if let Some(token) = token {
-            request.headers.insert(AUTHORIZATION, token.header());
-        }
-        self.sender.0.pool.http.send(request)
-    }
-
     /// Decodes a reply. A refusal with `Retry-After` starts a pause.
-    fn read(&mut self, reply: Reply) -> Result<Answer> {
+    fn read(&mut self, reply: Reply) -> Result<Answer<O::Value>> {
         let pool = &self.sender.0.pool;
         let status = reply.status;
         let wait = retry_after(&reply.headers, pool.clock.now());
-        match (self.read_reply)(reply) {
-            Ok(codes) => Ok(Answer { status, codes }),
+        match self.operation.decode_reply(reply) {
+            Ok(value) => Ok(Answer { status, value }),
             Err(error) => {
                 trace::decode_failure(&error);
                 let error = error.with_retry_after(wait);

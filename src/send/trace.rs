@@ -3,7 +3,7 @@
 use tracing::Span;
 use tracing::field::Empty;
 
-use super::sender::Answer;
+use super::sender::{Answer, SentOperation};
 use crate::error::{Error, codes};
 use crate::model::redact::shown_path;
 
@@ -33,27 +33,23 @@ pub(super) fn attempt(number: u32) -> Span {
 }
 
 /// Records how a request or an attempt ended: the status and the codes of problems, or the error.
-pub(super) fn ended(span: &Span, result: &Result<Answer, Error>) {
+pub(super) fn ended<O: SentOperation>(span: &Span, result: &Result<Answer<O::Value>, Error>) {
     if span.is_disabled() {
         return;
     }
-    let (status, found) = match result {
-        Ok(answer) => (Some(answer.status), answer.codes.clone()),
+    let (status, errors) = match result {
+        Ok(answer) => (Some(answer.status), O::problems(&answer.value)),
         Err(error) => {
             // `Display` contains nothing that was entered or sent.
             span.record("error", tracing::field::display(error));
-            let errors = error.server_errors();
-            (
-                error.http_status(),
-                (!errors.is_empty()).then(|| codes(errors)),
-            )
+            (error.http_status(), error.server_errors())
         }
     };
     if let Some(status) = status {
         span.record("status", status);
     }
-    if let Some(found) = found {
-        span.record("codes", found);
+    if !errors.is_empty() {
+        span.record("codes", codes(errors));
     }
 }
 
