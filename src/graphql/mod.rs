@@ -9,7 +9,7 @@
 mod adapt;
 pub(crate) mod as_received;
 mod document;
-mod envelope;
+mod early_page_info;
 pub(crate) mod misfit;
 mod operation;
 pub(crate) mod outcome;
@@ -24,9 +24,10 @@ pub(crate) use self::adapt::Overrides;
 pub(crate) use self::adapt::{FieldRename, FieldRenames};
 pub(crate) use self::as_received::AsReceived;
 pub(crate) use self::document::{OperationDocument, OperationKind};
+pub(crate) use self::early_page_info::{BEGINNING, early_page_info};
 pub(crate) use self::misfit::unreadable_record;
 pub(crate) use self::outcome::Outcome;
-pub(crate) use self::reply::{BEGINNING, ValueIn, early_page_info};
+pub(crate) use self::reply::{ReplyReader, ValueIn};
 pub(crate) use self::request::{Encoded, encode, encode_document, encode_operation};
 pub(crate) use self::unreadable::{SalvagedList, Unreadable, salvage_list};
 

@@ -137,6 +137,10 @@ fn borrowed<'a>(variables: &'a OwnVariables<'_>) -> RawVariables<'a> {
 }
 
 impl Encoded {
+    pub(crate) fn is_change(&self) -> bool {
+        self.kind == OperationKind::Mutation
+    }
+
     /// The query with another document, after the server refused this one; `None` if no other document can help.
     // profile: operations.leftOut
     pub(crate) fn adapted(&self, error: &Error) -> Option<Self> {

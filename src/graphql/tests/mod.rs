@@ -6,7 +6,9 @@ mod replies;
 
 use serde::de::DeserializeOwned;
 
-use super::{OperationDocument, Outcome, Overrides, ValueIn, encode_document, encode_operation};
+use super::{
+    OperationDocument, Outcome, Overrides, ReplyReader, ValueIn, encode_document, encode_operation,
+};
 use crate::error::Error;
 use crate::model::json_text::work;
 
@@ -17,7 +19,8 @@ fn decode<T: DeserializeOwned>(
     body: &[u8],
 ) -> Option<Result<Outcome<T>, Error>> {
     let query = encode_document("query Q { q }", "Q", &serde_json::json!({})).unwrap();
-    let decoded = query.decode(status, media_type, body, Some, None)?;
+    let reader = ReplyReader { sent: &query };
+    let decoded = reader.decode(status, media_type, body, Some, None)?;
     Some(decoded.map(|(outcome, _)| outcome))
 }
 
@@ -45,7 +48,8 @@ fn the_work_of_a_reply_grows_as_its_text() {
             super::early_page_info(text.as_bytes());
             let body = text.as_bytes();
             let keep = Some(ValueIn::Record);
-            let read = encoded.decode::<serde_json::Value, _>(200, None, body, Some, keep);
+            let read = ReplyReader { sent: &encoded }
+                .decode::<serde_json::Value, _>(200, None, body, Some, keep);
             drop(read.map(|read| read.map_err(|error| error.report())));
         });
     }

@@ -11,8 +11,10 @@ use serde_json::{Value, json};
 
 use super::decode;
 use super::replies::JSON;
-use crate::graphql::envelope::is_void;
-use crate::graphql::{OperationDocument, Overrides, TypedOperation, encode_operation, generated};
+use crate::graphql::reply::is_void;
+use crate::graphql::{
+    OperationDocument, Overrides, ReplyReader, TypedOperation, encode_operation, generated,
+};
 use test_support::seeded::seed;
 
 /// The number of replies of each kind per operation.
@@ -247,8 +249,13 @@ where
         };
         break_value(data.pointer_mut(pointer).unwrap());
         let body = json!({"data": data}).to_string();
-        let read =
-            encoded.decode::<Q::ResponseData, _>(200, Some(JSON), body.as_bytes(), Some, None);
+        let read = ReplyReader { sent: &encoded }.decode::<Q::ResponseData, _>(
+            200,
+            Some(JSON),
+            body.as_bytes(),
+            Some,
+            None,
+        );
         let error = match read.unwrap() {
             Ok((mut outcome, _)) if outcome.facts.unreadable.len() == 1 => {
                 outcome.facts.unreadable.remove(0).error
