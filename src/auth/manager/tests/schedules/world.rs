@@ -45,6 +45,10 @@ pub(super) struct World {
     pub(super) stored: HashSet<u64>,
     pub(super) requests: HashMap<u64, u64>,
     pub(super) failed: HashMap<u64, u64>,
+    /// Requests with a refresh token that the provider refuses for good.
+    pub(super) refused: HashMap<u64, u64>,
+    /// Reads and writes of the store that failed.
+    pub(super) store_failures: u64,
     pub(super) kills: u64,
     /// Requests that arrive after their sender timed out.
     pub(super) late: Vec<Late>,
@@ -140,12 +144,22 @@ impl Access {
         yield_now().await;
         if after { Err(failed()) } else { Ok(done) }
     }
+
+    /// Counts a failure of a read or a write.
+    fn noted<T>(&self, result: Result<T, StoreError>) -> Result<T, StoreError> {
+        if let Err(error) = &result {
+            note(|| format!("the store of process {} fails: {error}", self.process));
+            lock(&self.world).store_failures += 1;
+        }
+        result
+    }
 }
 
 #[async_trait]
 impl TokenStore for Access {
     async fn load(&self, _key: &str) -> Result<Option<Versioned>, StoreError> {
-        self.call(|world| world.record.clone()).await
+        let read = self.call(|world| world.record.clone()).await;
+        self.noted(read)
     }
 
     async fn swap(
@@ -159,10 +173,11 @@ impl TokenStore for Access {
             world.offered.insert(new.tokens().generation());
             let full = world.full_disks.get(&self.process);
             if full.is_some_and(|until| self.clock.monotonic() < *until) {
-                return Err(fault(std::io::ErrorKind::StorageFull));
+                drop(world);
+                return self.noted(Err(fault(std::io::ErrorKind::StorageFull)));
             }
         }
-        self.call(|world| {
+        let written = self.call(|world| {
             if world.record.as_ref().map(|stored| stored.version) != expected {
                 return None;
             }
@@ -174,8 +189,9 @@ impl TokenStore for Access {
             note(|| format!("{version:?}: {generation}, mark {mark:?}"));
             world.stored.insert(generation);
             Some(version)
-        })
-        .await
+        });
+        let written = written.await;
+        self.noted(written)
     }
 
     async fn remove(&self, _key: &str, expected: Version) -> Result<bool, StoreError> {
@@ -291,8 +307,12 @@ pub(super) async fn answer(
     match fate {
         Fate::Arrives => {
             let issued = lock(&world).refresh(sent, sent_at, Some(process));
-            if let Some(generation) = issued {
-                lock(&world).issued_at.insert(generation, asked_at);
+            {
+                let mut world = lock(&world);
+                match issued {
+                    Some(generation) => drop(world.issued_at.insert(generation, asked_at)),
+                    None => *world.refused.entry(sent).or_default() += 1,
+                }
             }
             clock.sleep(back).await;
             let Some(n) = issued else {
