@@ -1,10 +1,12 @@
 //! A token file that reports its writes.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use envd_sdk::auth::{FileStore, Record, StoreError, StoreGuard, TokenStore, Version, Versioned};
+use envd_sdk::auth::{
+    FileStore, Record, StoreError, StoreErrorKind, StoreGuard, TokenStore, Version, Versioned,
+};
 use processes::reply;
 
 /// The fault in one of the processes, given after the path.
@@ -17,6 +19,15 @@ pub(super) enum Fault {
     During(usize),
     /// Replies "here" after the write, and waits.
     After(usize),
+    /// Fails this write and all later ones with a full disk, until the process [mends](mend) its files.
+    Full(usize),
+}
+
+static IS_MENDED: AtomicBool = AtomicBool::new(false);
+
+/// Ends [`Fault::Full`] in this process.
+pub(super) fn mend() {
+    IS_MENDED.store(true, Ordering::SeqCst);
 }
 
 impl Fault {
@@ -31,6 +42,7 @@ impl Fault {
             "None" => Self::None,
             "Before" => Self::Before(number),
             "During" => Self::During(number),
+            "Full" => Self::Full(number),
             _ => Self::After(number),
         }
     }
@@ -77,6 +89,12 @@ impl TokenStore for FaultyFile {
         }
         if self.fault == Fault::During(number) {
             reply("here");
+        }
+        if let Fault::Full(first) = self.fault
+            && number >= first
+            && !IS_MENDED.load(Ordering::SeqCst)
+        {
+            return Err(StoreError::new(StoreErrorKind::Full, "the disk is full"));
         }
         let written = self.file.swap(key, expected, new).await;
         if self.fault == Fault::After(number) {

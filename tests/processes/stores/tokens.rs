@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use envd_sdk::Clock;
 use envd_sdk::auth::{FileStore, StoreErrorKind, TokenStore};
-use envd_sdk::fake::Fake;
+use envd_sdk::fake::{Fake, User};
 use processes::{Folder, Mode, Proxy, until};
 
 use super::faulty_file::Fault;
-use super::host::{eight_refresh_once_each_time, hold_lock, take_tokens};
+use super::host::{eight_refresh_once_each_time, hold_lock, take_tokens, take_tokens_at_once};
 use super::sessions::{KEY, LIFETIME, fake, log_in, log_in_at, manager, start};
 
 const FILE: &str = "tokens.json";
@@ -39,6 +39,95 @@ async fn the_lock_of_a_process_that_was_killed_is_free_at_once() {
     assert!(error.kind() == StoreErrorKind::LockTimeout);
     holder.kill();
     file.lock(KEY, Duration::ZERO).await.unwrap();
+}
+
+/// Row 26. The process is alive and has marked the record, but goes no further.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn while_a_process_hangs_with_the_lock_another_one_times_out_and_sends_nothing() {
+    let (fake, folder, _) = logged_in().await;
+    let url = fake.token_url();
+    let path = folder.text(FILE);
+    let mut holder = take_tokens(url.as_str(), &Fault::After(1).at(&path));
+    let mut waiter = take_tokens_at_once(url.as_str(), &path);
+    let before = fake.token_requests();
+    holder.send("expire");
+    assert_eq!(holder.receive(), "here");
+    for line in ["expire", "token"] {
+        waiter.send(line);
+        let reply = waiter.receive();
+        assert!(reply.starts_with("try again: "), "{reply}");
+        assert!(reply.contains("lock"), "{reply}");
+    }
+    assert_eq!(fake.token_requests(), before);
+    holder.kill();
+    waiter.send("token");
+    assert!(waiter.receive().starts_with("token 2 "));
+    assert_eq!(fake.token_requests(), before + 1);
+}
+
+/// Row 50. The process that has the new tokens serves them. The provider has used up the token in the file, so any other process
+/// that sent it would end the session.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn while_a_process_cannot_store_its_tokens_another_one_sends_nothing() {
+    let (fake, folder, file) = logged_in().await;
+    let url = fake.token_url();
+    let path = folder.text(FILE);
+    let mut owner = take_tokens(url.as_str(), &Fault::Full(2).at(&path));
+    let mut waiter = take_tokens_at_once(url.as_str(), &path);
+    let before = fake.token_requests();
+    owner.send("expire");
+    let token = owner.receive();
+    assert!(token.starts_with("token 2 "), "{token}");
+    for line in ["expire", "token"] {
+        waiter.send(line);
+        let reply = waiter.receive();
+        assert!(reply.starts_with("try again: "), "{reply}");
+    }
+    owner.send("token");
+    assert_eq!(owner.receive(), token);
+    assert_eq!(generation(&file).await, 1);
+    owner.send("mend");
+    assert_eq!(owner.receive(), "stored");
+    waiter.send("token");
+    assert_eq!(waiter.receive(), token);
+    assert_eq!(fake.token_requests(), before + 1);
+}
+
+/// Row 52. The host serves its token once more, while it reads the store.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_process_notices_a_logout_and_another_user_in_another_process() {
+    let (fake, folder, file) = logged_in().await;
+    let url = fake.token_url();
+    let mut host = take_tokens(url.as_str(), &folder.text(FILE));
+    let mut ask = |line: &str| {
+        host.send(line);
+        host.receive()
+    };
+    let token = ask("token");
+    assert!(token.starts_with("token 1 "), "{token}");
+    // Another user logs in.
+    fake.log_in_as(User::New).unwrap();
+    log_in(&fake, file.clone()).await;
+    assert_eq!(ask("check"), token);
+    assert_eq!(ask("event"), "UserReplaced { generation: 2 }");
+    let reply = ask("token");
+    assert!(reply.starts_with("error "), "{reply}");
+    assert!(reply.contains("another user"), "{reply}");
+    assert!(ask("event").starts_with("ReauthRequired "));
+    // The first user logs in again, and then out.
+    fake.log_in_as(User::Producer).unwrap();
+    log_in(&fake, file.clone()).await;
+    let token = ask("token");
+    assert!(token.starts_with("token 3 "), "{token}");
+    assert!(ask("event").starts_with("LoggedIn "));
+    let elsewhere = manager(url.as_str(), file.clone(), Clock::manual(start()));
+    let report = elsewhere.build().unwrap().logout(None).await;
+    assert!(report.problems.is_empty(), "{report:?}");
+    assert_eq!(ask("check"), token);
+    assert_eq!(ask("event"), "LoggedOut { elsewhere: true }");
+    let reply = ask("token");
+    assert!(reply.starts_with("error "), "{reply}");
+    assert!(file.load(KEY).await.unwrap().is_none());
 }
 
 /// The moments to kill a process in a refresh, and whether the provider has received the refresh token by then.
