@@ -210,6 +210,10 @@ impl Play {
                 };
             }
             Does::AdvanceClock(time) => self.site.clock.advance(time),
+            Does::SetClockBack(time) => {
+                let now = self.site.clock.now();
+                self.site.clock.set_wall(now - time);
+            }
             Does::OtherVersion(format) => {
                 let format = format.to_string();
                 let batch = Batch {

@@ -31,6 +31,7 @@ words! {
         Date(DateWord) = "date",
         DateStated(DateWord) = "date stated",
         AdvanceClock(Duration) = "clock",
+        SetClockBack(Duration) = "clock back",
         OtherVersion(u32) = "version",
     }
 }
