@@ -57,6 +57,10 @@ fn the_code_decides_and_not_the_status() {
         Refused      | 418 | {"error":"never_heard_of"}
         Refused      | 302 |
         Refused      | 404 | <html>
+        Busy         | 429 | {"error":"access_denied"}
+        Ambiguous    | 408 |
+        Ambiguous    | 408 | <html>
+        Ambiguous    | 400 | {"error":"temporarily_unavailable"}
         Ambiguous    | 500 | {"error":"access_denied"}
         Ambiguous    | 500 |
         Ambiguous    | 502 | <html>
