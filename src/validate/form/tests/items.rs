@@ -122,6 +122,9 @@ fn rows_and_skipped_questions_stay_with_another_list() {
     assert_eq!(named(&change.vanished), vanished);
     let saved = newer.open(adopted.save(), &today()).unwrap();
     assert_eq!(outline(&saved.items()), outline(&adopted.items()));
+    // The newer list has no section 5, so it has not kept its row.
+    let back = older.adopt(&adopted, input("4.1=x"));
+    assert_eq!(outline(&back.items()), "1[0: 3 4][1: 3 4][2: 3 4] 17 5");
     let mut adopted = adopted;
     adopted.remove_row("1", 0).unwrap();
     assert_eq!(outline(&adopted.items()), "1[1: 4][2: 4] 17 18");

@@ -341,6 +341,10 @@ fn items_are_a_tree_in_display_order_with_rows() {
     assert_eq!(form.items(), "9 1[0: 3 4][2: 3 4] 17(20 21) 30 31");
     form.add("1");
     assert_eq!(form.items(), "9 1[0: 3 4][2: 3 4][3: 3 4] 17(20 21) 30 31");
+    // Rows are counted from 0, even after answers with a negative index.
+    let mut form = Edits::of(SCREEN, "4.-3=x");
+    form.add("1");
+    assert_eq!(form.items(), "9 1[-3: 3 4][0: 3 4] 17 30 31");
 }
 
 #[test]
@@ -369,6 +373,20 @@ fn next_goes_through_what_is_open() {
     // What was skipped is open again once it was answered.
     form.clear("17");
     assert_eq!(form.next().as_deref(), Some("17"));
+}
+
+#[test]
+fn nothing_is_skipped_in_a_new_row_with_the_number_of_a_removed_one() {
+    let mut form = Edits::of(SCREEN, "");
+    form.add("1");
+    form.skip("3.0");
+    form.skip("4.0");
+    assert_eq!(form.next().as_deref(), Some("17"));
+    form.remove("1", 0);
+    form.add("1");
+    assert_eq!(form.next().as_deref(), Some("3"));
+    form.answer("3.0", "24");
+    assert_eq!(form.next().as_deref(), Some("4"));
 }
 
 /// The row of answers without an index: both sections are outside of numbered rows.
