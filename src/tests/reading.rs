@@ -62,6 +62,9 @@ pub(crate) const APPLICABLE: &str = "
 // An answer outside does not count if the row has one, even if the list has the question twice.
 1 REPEATABLE { 2; 3 ?2=Yes }; 2
     2.0=No; 2=Yes -> 1 2.0 2 3 2
+// A stale answer in the row is ignored there too.
+1 REPEATABLE { 4; 2 ?4=Yes; 3 ?2=Yes }; 2
+    4.0=Yes; 2.0=No; 2=Yes -> 1 4 3 4.0 2.0 2 / 4.0=No; 2.0=No; 2=Yes -> 1 4 3 4.0 3.0 2
 // A row without its own answer does not use that of another row, but any row of another question may trigger.
 1 REPEATABLE { 2; 3 ?2=Yes; 4 }
     2.0=Yes; 4.0=x; 4.1=x -> 1 2.0 3.0 4.0 2.1 4.1
