@@ -141,4 +141,19 @@ mod tests {
             assert_eq!(left(&clock), None);
         }
     }
+
+    /// RFC 9110 section 10.2.3. Requests that were under way together may be refused with different waits.
+    #[test]
+    fn of_several_refusals_the_one_with_the_latest_end_counts() {
+        let clock = Clock::manual(SystemTime::UNIX_EPOCH);
+        let pauses = Backpressure::default();
+        let users = [(429, &ALL_USERS)];
+        for (reported, longest) in [(60, 60), (5, 60), (90, 90), (1, 90)] {
+            let busy = Error::http(ReplyParts::status_only(429));
+            let busy = busy.with_retry_after(Some(Duration::from_secs(reported)));
+            pauses.note(&clock, &users, &busy);
+            let (left, _) = pauses.left(&clock, &users).unwrap();
+            assert_eq!(left, Duration::from_secs(longest));
+        }
+    }
 }
