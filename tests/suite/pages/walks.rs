@@ -114,14 +114,17 @@ fn seen<T, P>(page: &Page<T, P>, name: impl Fn(&T) -> &str) -> String {
         assert!(error.raw_data().is_some() && error.kind() == ErrorKind::UnreadableRecord);
     }
     for notice in &page.notices {
-        let reported = match notice {
-            ListNotice::TotalChanged { before, now, .. } => format!(" total {before} to {now}"),
-            ListNotice::Repeated { ids, .. } => format!(" again {}", listed(ids.clone())),
-            other => panic!("{other:?}"),
-        };
-        seen.push_str(&reported);
+        seen.push_str(&reported(notice));
     }
     seen
+}
+
+fn reported(notice: &ListNotice) -> String {
+    match notice {
+        ListNotice::TotalChanged { before, now, .. } => format!(" total {before} to {now}"),
+        ListNotice::Repeated { ids, .. } => format!(" again {}", listed(ids.clone())),
+        other => panic!("{other:?}"),
+    }
 }
 
 #[tokio::test]
@@ -184,6 +187,22 @@ async fn walks_end_and_say_what_happened() {
         }
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[tokio::test]
+async fn a_stream_collects_the_notices_of_the_pages_that_it_has_read() {
+    let server = service("1 2 >2 / 2: total=10 2 3 >3 / 3: total=10 4 4");
+    let mut items = account(&server).consignments(&filter()).items();
+    let mut seen = Vec::new();
+    while let Some(record) = items.next().await {
+        let notices: String = items.notices().iter().map(reported).collect();
+        seen.push(format!("{}{notices}", record.unwrap().number.unwrap()));
+    }
+    let second = "total 9 to 10 again 2";
+    assert_eq!(
+        seen.join(" / "),
+        format!("1 / 2 / 2 {second} / 3 {second} / 4 {second} again 4 / 4 {second} again 4")
+    );
 }
 
 /// Pages of two register records, and the expected results. `!A` is unreadable, `-` is null, `A:7` has its own number.

@@ -57,6 +57,25 @@ async fn paging_gives_each_property_once_whether_pages_count_from_zero_or_one() 
     }
 }
 
+/// Without a total, a search requests pages until one is empty. A register that counts from 1 may also send an empty page for index 1,
+/// so the next search starts without an index again.
+#[tokio::test]
+async fn an_empty_second_page_does_not_show_where_pages_count_from() {
+    let reply = |offset: u64, pics: &[&str]| {
+        let records: Vec<_> = pics.iter().map(|pic| json!({ "PIC": pic })).collect();
+        ok(json!({"Value": {"Offset": offset, "Limit": 1, "SubSet": records}}))
+    };
+    let server = by_index(move |index| match index {
+        None => reply(0, &["QAZZ7777"]),
+        Some(_) => reply(1, &[]),
+    });
+    let register = client(&server);
+    for _ in 0..2 {
+        let search = register.search(&PropertySearch::text("x"));
+        assert_eq!(all_pics(search).await.unwrap(), ["QAZZ7777"]);
+    }
+}
+
 #[tokio::test]
 async fn a_search_can_start_at_a_later_page() {
     for from in [0, 1] {
