@@ -865,6 +865,19 @@ mod tests {
         assert_eq!(row.needs_since(), Some(0));
     }
 
+    /// The record of the first creation may appear after the second one was sent.
+    #[test]
+    fn a_search_after_a_resend_starts_at_the_list_before_the_first_creation() {
+        let mut row = row("save doubt");
+        let first = row.searched_for().1.clone();
+        let mut sent = cases::row("save sending").sent.unwrap();
+        sent.listed.last = first.last + 5;
+        applied(&mut row, &RowEvent::SendStarted(sent)).unwrap();
+        applied(&mut row, &RowEvent::Doubt).unwrap();
+        assert_eq!(row.searched_for().1, &first);
+        assert_eq!(row.lost.unwrap().left, 2);
+    }
+
     #[test]
     fn a_history_is_bounded() {
         let mut row = row("save");

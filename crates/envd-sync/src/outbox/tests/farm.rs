@@ -82,7 +82,17 @@ impl Farm {
     }
 
     pub(super) fn replica_on(&self, store: impl SyncStore) -> Replica {
-        let client = self.fake.client().retry(RetryPolicy::none());
+        self.replica_with(RetryPolicy::none(), store)
+    }
+
+    /// An outbox of a client that repeats failed requests at once.
+    pub(super) fn retrying(&self, store: impl SyncStore) -> Outbox {
+        let retry = RetryPolicy::default().base_wait(Duration::ZERO);
+        Outbox::new(&self.replica_with(retry, store))
+    }
+
+    fn replica_with(&self, retry: RetryPolicy, store: impl SyncStore) -> Replica {
+        let client = self.fake.client().retry(retry);
         let client = client.build().unwrap();
         Replica::new(&client.account(self.fake.account_id()), store)
     }

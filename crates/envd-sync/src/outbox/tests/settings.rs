@@ -1,6 +1,6 @@
 //! Settings and arguments at their limits, and a store that fails during a request.
 
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use super::farm::{Farm, MINUTE, load, state};
 use crate::outbox::{Decision, DeclarationState};
@@ -32,6 +32,29 @@ async fn every_setting_takes_every_duration() {
             assert_eq!(farm.fake.requests().len(), requests, "{time:?}");
         }
     }
+}
+
+/// RFC 9110 section 10.2.3. The store keeps whole seconds, and our clock, which counts if the reply has no date, is some milliseconds
+/// past a second.
+#[tokio::test]
+async fn no_process_sends_anything_before_the_date_of_a_retry_after() {
+    let farm = Farm::start().await;
+    let outbox = farm.outbox();
+    let id = outbox.save(load(24)).await.unwrap().id;
+    let date = UNIX_EPOCH + Duration::from_secs(1_795_176_120);
+    let refusal = Fault::status(429).header("retry-after", "Fri, 20 Nov 2026 12:02:00 GMT");
+    farm.fault(refusal.header("date", "unknown"));
+    outbox.passed().await.unwrap();
+    let requests = farm.fake.requests().len();
+    let almost = date - Duration::from_millis(1);
+    let left = almost.duration_since(farm.clock.now()).unwrap();
+    farm.clock.advance(left);
+    let next = farm.outbox();
+    next.passed().await.unwrap();
+    assert_eq!(farm.fake.requests().len(), requests);
+    farm.clock.advance(Duration::from_millis(1));
+    next.passed().await.unwrap();
+    assert_eq!(state(&next, id).await, DeclarationState::Confirmed);
 }
 
 /// `adopt` takes any valid id. Anything else is an error at once.

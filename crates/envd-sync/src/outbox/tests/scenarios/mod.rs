@@ -144,6 +144,7 @@ impl Play {
                 self.others.insert(name, before);
             }
             Does::Restart => self.outbox = farm.outbox_on(Arc::clone(&self.store)),
+            Does::RetryAtOnce => self.outbox = farm.retrying(Arc::clone(&self.store)),
             Does::GoOffline => self.outbox = farm.unreachable(Arc::clone(&self.store)),
             Does::LogIn(user) => {
                 self.outbox = self.outbox.clone().user(move || user.known());

@@ -26,6 +26,7 @@ words! {
         SetClockBack(Duration) = "clock back",
         Program(ProgramName) = "program",
         Restart = "restart",
+        RetryAtOnce = "the client retries",
         GoOffline = "offline",
         LogIn(UserName) = "user",
         Backup = "backup",
