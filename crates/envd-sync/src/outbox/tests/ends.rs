@@ -6,6 +6,8 @@ use serde_json::json;
 
 use super::farm::{Farm, MINUTE, load, now, other_load, signed, state};
 use crate::error::Error;
+use crate::outbox::apply::RowEvent;
+use crate::outbox::row::{Row, RowState};
 use crate::outbox::{DeclarationState, Reason};
 use crate::store::SyncStore;
 use crate::store::rows::{Batch, Document};
@@ -30,6 +32,30 @@ impl Farm {
         let account = self.fake.account_id();
         assert!(self.store.commit(account, &batch).await.unwrap());
     }
+}
+
+/// The lease avoids this. Safety does not depend on it: a program that was suspended, and whose lease has the same number because the
+/// store was restored, must not take the answer to its request for the answer to a later one.
+#[tokio::test]
+async fn the_answer_to_an_earlier_request_changes_nothing() {
+    let farm = Farm::start().await;
+    let outbox = farm.outbox();
+    outbox.save(load(24)).await.unwrap();
+    farm.fault(Fault::latency(MINUTE));
+    let sending = {
+        let outbox = outbox.clone();
+        tokio::spawn(async move { Box::pin(outbox.pass()).await })
+    };
+    farm.delayed().await;
+    let row = outbox.store().rows().remove(0);
+    assert_eq!(row.state, RowState::Sending);
+    let mut suspended = Row::clone(&row);
+    suspended.sent.as_mut().unwrap().listed.number -= 1;
+    let mut draft = outbox.draft();
+    let answer = RowEvent::Refused;
+    assert!(draft.transition(&suspended, &answer).is_none());
+    assert!(draft.transition(&row, &answer).is_some());
+    sending.abort();
 }
 
 /// Failure points 1, 3 and 4: the program is killed before `save` returns, after the mark and before the first byte, and after the
