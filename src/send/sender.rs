@@ -291,8 +291,7 @@ impl<O: SentOperation> Exchange<'_, O> {
                 pool.http.leave_pool(number);
             }
             let what = "the deadline of the call has passed";
-            let error = Error::said(ErrorKind::Timeout, what).with_passes(true);
-            Err(error.with_sent(self.attempts > 0))
+            Err(Error::said(ErrorKind::Timeout, what).with_passes(true))
         })
     }
 
