@@ -1,5 +1,7 @@
 //! A store in an `SQLite` file (feature `sqlite`).
 
+#[cfg(any(test, windows))]
+mod long_path;
 mod schema;
 mod sqlite_error;
 mod sqlite_sync;

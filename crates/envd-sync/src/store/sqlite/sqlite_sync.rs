@@ -209,7 +209,7 @@ async fn blocking<T: Send + 'static>(
 /// Without `OPEN_URI`, since a URI may contain settings, and without `OPEN_CREATE`, which would not set the mode.
 fn connect(path: &Path) -> Result<Connection, SqliteError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
+    let connection = open_file(path, flags)?;
     connection.busy_timeout(schema::BUSY)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     connection.pragma_update(None, "synchronous", "FULL")?;
@@ -222,6 +222,14 @@ fn connect(path: &Path) -> Result<Connection, SqliteError> {
     connection.pragma_update(None, "cache_size", -CACHE)?;
     connection.pragma_update(None, "wal_autocheckpoint", LOG)?;
     Ok(connection)
+}
+
+fn open_file(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
+    #[cfg(windows)]
+    if let Some(long) = path.to_str().and_then(super::long_path::long_path) {
+        return Connection::open_with_flags_and_vfs(long, flags, "win32-longpath");
+    }
+    Connection::open_with_flags(path, flags)
 }
 
 /// Checks the file without opening it, or creates an empty one. The files that `SQLite` creates next to it get its mode.

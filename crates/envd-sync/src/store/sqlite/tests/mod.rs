@@ -4,6 +4,7 @@ mod damage;
 mod disk_full;
 mod earlier_forms;
 pub(crate) mod folder;
+mod long_paths;
 mod permissions;
 mod plans;
 mod processes;
