@@ -116,6 +116,7 @@ fn described(database: &str) -> String {
     let name = config.get_dbname().or(config.get_user());
     let hosts = config.get_hosts().iter().map(|host| match host {
         Host::Tcp(name) => name.clone(),
+        #[cfg(unix)]
         Host::Unix(folder) => folder.display().to_string(),
     });
     let hosts: Vec<_> = hosts.collect();
