@@ -1,9 +1,11 @@
 //! `web_form` without a browser: pages as a browser without scripts gets them, and what the service has afterwards.
 
 use std::env::consts::EXE_SUFFIX;
+use std::fs;
+use std::path::Path;
 
 use envd_sdk::fake::Fault;
-use processes::{FormDraft, FormSite, Mode, http, until};
+use processes::{Folder, FormDraft, FormSite, Mode, Program, Running, http, until};
 use url::{Url, form_urlencoded};
 
 async fn site() -> FormSite {
@@ -14,6 +16,25 @@ async fn site() -> FormSite {
 async fn until_submitted(draft: &FormDraft<'_>) {
     let has_number = async || draft.page("").text.contains("Number <strong>C-");
     until("the number of the declaration", has_number).await;
+}
+
+#[test]
+fn the_default_store_stands_where_other_users_cannot_read_it() {
+    let folder = Folder::new();
+    let here = folder.path("here");
+    let private = folder.path("private");
+    fs::create_dir(&here).unwrap();
+    fs::create_dir(&private).unwrap();
+    let program = Program::new(env!("CARGO_BIN_EXE_web_form").trim_end_matches(EXE_SUFFIX));
+    let program = program.within(&here).env("LOCALAPPDATA", &private);
+    drop(Running::start(program));
+    let has_store = |place: &Path| {
+        let files = ["web_form.db", "web_form.db.session"];
+        files.map(|file| place.join(file).is_file())
+    };
+    // Elsewhere modes protect the files.
+    assert_eq!(has_store(&private), [cfg!(windows); 2]);
+    assert_eq!(has_store(&here), [!cfg!(windows); 2]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
@@ -490,7 +511,7 @@ async fn other_hosts_sites_and_users_get_nothing() {
     assert_eq!(http::header(&page.text, "cache-control"), Some("no-store"));
     #[cfg(unix)]
     for file in ["form.db", "form.db.session"] {
-        let data = std::fs::metadata(site.folder.path(file)).unwrap();
+        let data = fs::metadata(site.folder.path(file)).unwrap();
         let mode = std::os::unix::fs::MetadataExt::mode(&data);
         assert_eq!(mode & 0o077, 0, "{file}");
     }

@@ -18,6 +18,7 @@ mod session;
 #[path = "../../../../settings/mod.rs"]
 mod settings;
 
+use std::env;
 use std::path::{Path as FilePath, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -56,7 +57,7 @@ Serves declarations as web pages on 127.0.0.1: on a fake of its own, or on the s
 name. Ctrl-C ends it.
 
   --port N      the port; a free one unless set
-  --store FILE  the drafts and what was sent, in SQLite; web_form.db unless set";
+  --store FILE  the drafts and what was sent, in SQLite; web_form.db unless set, on Windows in %LOCALAPPDATA%";
 
 type App = State<Arc<Declarations>>;
 type Reply = Result<Response, Problem>;
@@ -65,7 +66,7 @@ type Reply = Result<Response, Problem>;
 async fn main() -> ExitCode {
     let (port, store) = cli::arguments(USAGE, |given| {
         let mut port = 0;
-        let mut store = PathBuf::from("web_form.db");
+        let mut store = default_store();
         while let Some(argument) = given.next()? {
             match argument {
                 Long("port") => port = cli::port(given)?,
@@ -77,6 +78,12 @@ async fn main() -> ExitCode {
         Ok((port, store))
     });
     cli::end(serve(port, &store).await)
+}
+
+/// On Windows, other users can read files of most working directories, but not of this folder.
+fn default_store() -> PathBuf {
+    let folder = env::var_os("LOCALAPPDATA").filter(|_| cfg!(windows));
+    PathBuf::from(folder.unwrap_or_default()).join("web_form.db")
 }
 
 async fn serve(port: u16, store: &FilePath) -> Result<(), Failure> {
