@@ -9,6 +9,7 @@ mod derived_save;
 mod first_contact;
 #[path = "../../src/bin/verify_id_token/keys.rs"]
 mod keys;
+mod line_ends;
 #[cfg(feature = "postgres")]
 mod many_hosts;
 mod slow_requests;
