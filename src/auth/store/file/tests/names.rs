@@ -18,6 +18,7 @@ fn deep(folder: &Folder) -> PathBuf {
     let mut deep = folder.path().to_owned();
     for letter in ["a", "b", "c", "d"] {
         deep.push(letter.repeat(100));
+        #[cfg_attr(not(unix), allow(unused_mut))]
         let mut builder = fs::DirBuilder::new();
         // Whatever the umask is: the store refuses a folder that the group can write to.
         #[cfg(unix)]
@@ -142,6 +143,31 @@ async fn every_path_to_a_file_leads_to_the_same_lock() {
             kind(locked) == StoreErrorKind::LockTimeout,
             "{}",
             path.display()
+        );
+    }
+}
+
+/// The system shares each drive with the administrators of the machine, such as `C:` as `C$`.
+#[cfg(windows)]
+#[tokio::test]
+async fn a_token_file_on_a_share_has_the_same_lock_as_on_its_drive() {
+    let folder = Folder::new();
+    let verbatim = fs::canonicalize(folder.path()).unwrap();
+    let (drive, path) = verbatim.to_str().unwrap()[4..].split_once(':').unwrap();
+    let share =
+        |start: &str| PathBuf::from(format!(r"{start}localhost\{drive}${path}\tokens.json"));
+    let found = fs::metadata(share(r"\\").parent().unwrap());
+    found.expect("this test needs the rights of an administrator");
+    let store = FileStore::new(share(r"\\"));
+    put(&store, "sam", 1).await;
+    assert_eq!(generation(&folder.store(), "sam").await, Some(1));
+    let _held = store.lock("sam", Duration::ZERO).await.unwrap();
+    for other in [folder.file(), share(r"\\?\UNC\")] {
+        let locked = FileStore::new(&other).lock("sam", Duration::ZERO).await;
+        assert!(
+            kind(locked) == StoreErrorKind::LockTimeout,
+            "{}",
+            other.display()
         );
     }
 }
