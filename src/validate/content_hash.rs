@@ -106,7 +106,11 @@ impl HashedContent {
 
     /// A length prefix, so that two adjacent texts cannot be read as one.
     fn text(&mut self, text: Option<&str>) {
-        self.count(text.map_or(usize::MAX, str::len));
+        match text {
+            Some(text) => self.count(text.len()),
+            // Not `usize::MAX`: a form that is saved in a browser, with 32 bits, is opened elsewhere with 64.
+            None => self.0.extend(u64::MAX.to_le_bytes()),
+        }
         self.0.extend(text.unwrap_or_default().as_bytes());
     }
 
