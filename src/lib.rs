@@ -203,7 +203,7 @@ pub mod register;
 mod secret;
 #[cfg(feature = "client")]
 mod send;
-#[cfg(all(test, feature = "client"))]
+#[cfg(test)]
 mod tests;
 #[cfg(feature = "client")]
 mod transport;
