@@ -243,6 +243,18 @@ async fn stories() {
     play(table!("first_contact.txt"), stage).await;
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn a_device_without_end_is_no_profile() {
+    let fake = Fake::start().await;
+    let program = app("first_contact")
+        .at(&fake)
+        .args(["--profile", "/dev/zero"]);
+    let ended = program.run().mute(2).fails();
+    ended.says("/dev/zero: is not a file that can be read");
+    assert_eq!(fake.requests().len(), 0);
+}
+
 #[tokio::test]
 async fn a_pic_that_the_register_does_not_know_is_no_failure() {
     let fake = Fake::start().await;
