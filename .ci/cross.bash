@@ -7,6 +7,8 @@
 sid=${WINDOWS_ROOT:-/var/tmp/windows-root}
 windows_target=$CARGO_TARGET_DIR/windows
 work=${work:?set by .ci/lib.bash}
+# Ready object files of aws-lc, so that nobody needs its assembler.
+export AWS_LC_SYS_PREBUILT_NASM=1
 is_windows=
 [[ $(uname -s) != MINGW* && $(uname -s) != MSYS* ]] || is_windows=yes
 
@@ -30,7 +32,10 @@ sid_cargo() {
     local target=$1
     shift
     mkdir -p "$sid$PWD" "$sid$target" "$target"
+    # This machine's names and certificates: a proxy may sign with its own.
     cp /etc/resolv.conf /etc/hosts "$sid/etc/"
+    local certificates=/etc/ssl/certs/ca-certificates.crt
+    [[ ! -f $certificates ]] || cp "$certificates" "$sid$certificates"
     # shellcheck disable=SC2016
     unshare --mount --propagation private bash -euc '
         sid=$1 checkout=$2 target=$3
@@ -66,9 +71,10 @@ windows_cargo() {
 
 # Builds the tests, and the examples that they run, with one set of packages and features, so that cargo builds the libraries once.
 windows_build() {
-    local set=(--quiet --locked -p envd-sdk -p envd-sync -p envd-postgres -p envd-codegen -p processes
+    local set=(--quiet --locked -p envd-sdk -p envd-sync -p envd-postgres -p envd-codegen -p processes -p apps
         --features "$more,loopback-https,sqlite,conformance")
-    windows_cargo test "${set[@]}" --no-run --message-format=json-render-diagnostics --lib --test suite --test processes >"$work/built.json"
+    local tests=(--lib --test suite --test processes --test apps)
+    windows_cargo test "${set[@]}" "${tests[@]}" --no-run --message-format=json-render-diagnostics >"$work/built.json"
     windows_cargo build "${set[@]}" --examples
     [[ -n $is_windows ]] || wine_setup
 }
@@ -87,6 +93,9 @@ wine_setup() {
     cp "$debug/deps/bcryptprimitives.dll" "$debug"
     cp "$debug/deps/bcryptprimitives.dll" "$debug/examples"
     quietly windows_run wineboot.exe --init
+    # The share `\\localhost\C$`, which Windows has for administrators.
+    mkdir -p "$WINEPREFIX/dosdevices/unc/localhost"
+    ln -sfn ../../../drive_c "$WINEPREFIX/dosdevices/unc/localhost/c\$"
 }
 
 # windows_run PROGRAM ARGUMENT..: under Wine, or directly on Windows.
