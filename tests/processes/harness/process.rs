@@ -93,6 +93,18 @@ fn kill(process: u32) {
     let _ = Command::new("taskkill").args(["/F", "/PID", &id]).status();
 }
 
+/// Starts a command. On a busy machine Wine sometimes fails to start a process, before any code of the program runs, with an error
+/// that Windows does not return for a program that exists.
+pub(crate) fn spawn(command: &mut Command) -> Child {
+    const ERROR_INTERNAL_ERROR: i32 = 1359;
+    let is_of_wine =
+        |error: &io::Error| cfg!(windows) && error.raw_os_error() == Some(ERROR_INTERNAL_ERROR);
+    match command.spawn() {
+        Err(error) if is_of_wine(&error) => command.spawn().unwrap(),
+        spawned => spawned.unwrap(),
+    }
+}
+
 /// A child process; dropping it kills the process.
 #[derive(Debug)]
 pub struct Process {
@@ -102,7 +114,7 @@ pub struct Process {
 
 impl Process {
     pub fn start(mut command: Command) -> Self {
-        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = spawn(command.stdout(Stdio::piped()));
         let stdout = BufReader::new(child.stdout.take().unwrap());
         Self { child, stdout }
     }

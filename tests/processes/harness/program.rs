@@ -11,7 +11,7 @@ use envd_sdk::fake::Fake;
 use serde_json::Value;
 use url::Url;
 
-use super::process::{Process, watched};
+use super::process::{Process, spawn, watched};
 
 /// A call of an example. Initially it has no arguments, settings or stdin.
 #[derive(Debug)]
@@ -109,8 +109,7 @@ impl Program {
 
     /// Starts it with pipes for the output.
     pub fn piped(mut self) -> Child {
-        self.0.stdout(Stdio::piped()).stderr(Stdio::piped());
-        self.0.spawn().unwrap()
+        spawn(self.0.stdout(Stdio::piped()).stderr(Stdio::piped()))
     }
 
     /// Starts it, to read its output line by line.
