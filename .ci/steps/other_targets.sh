@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The validator alone (`default-features = false`) on targets other than Linux and Windows. For WebAssembly it is built for browsers
-# (wasm32-unknown-unknown), and its unit tests run under Node (wasm32-wasip1). For Android and macOS, types are checked. The client is not:
-# its TLS needs a C compiler of the target.
+# (wasm32-unknown-unknown), and its unit tests run under Node (wasm32-wasip1). For Android and macOS, types are checked. The client is
+# not: its TLS needs a C compiler of the target.
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 source .ci/cross.bash
 

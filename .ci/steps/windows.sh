@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds for Windows and runs the unit tests, both suites, and the tests with processes: those of the token file, kills, locks, SQLite,
-# the examples and the applications. On Windows it uses the system's toolchain; elsewhere a cross compiler and Wine, for which it needs root on Debian.
+# the examples and the applications. On Windows it uses the system's toolchain; elsewhere a cross compiler and Wine, for which it needs
+# root on Debian.
 #
 # .ci/windows_skips.txt lists every test that Wine or Windows cannot run, with the reason. Further tests need Unix and are compiled only
 # there (`cfg(unix)`): modes, owners, links and pipes of files, signals, terminals.
