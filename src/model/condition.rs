@@ -211,20 +211,16 @@ fn words(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use test_support::script::rows;
 
     use super::*;
 
-    /// The columns: condition, message, Code, path below the operation, Description. A dash is null; the Code `empty` is an
-    /// empty string.
-    const TABLE: &str = include_str!("conditions.txt");
-
     /// The error of a row, and its condition.
-    fn error_of(row: &str, change: fn(&str) -> String) -> (String, ServerError) {
-        let columns: Vec<&str> = row.split('|').map(str::trim).collect();
-        let [condition, message, code, path, description] = columns.as_slice() else {
-            panic!("{row}");
+    fn error_of(row: &[&str], change: fn(&str) -> String) -> (String, ServerError) {
+        let [condition, message, code, path, description] = row else {
+            panic!("{row:?}");
         };
-        let text = |column: &str| match column {
+        let text = |column: &&str| match *column {
             "-" => json!(null),
             "empty" => json!(""),
             text => json!(change(text)),
@@ -246,9 +242,9 @@ mod tests {
             |text| format!(" {text}\n"),
             |text| text.replace(' ', "  "),
         ];
-        for row in TABLE.lines().filter(|row| !row.is_empty()) {
+        for row in rows(include_str!("conditions.txt")) {
             for change in changes {
-                let (condition, error) = error_of(row, change);
+                let (condition, error) = error_of(&row, change);
                 let found = format!("{:?}", error.condition());
                 assert_eq!(found, condition, "{}", error.raw());
             }
