@@ -5,7 +5,11 @@ source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 apart=(benches/peers tests/downstream tests/validator-only)
 git ls-files --error-unmatch Cargo.lock "${apart[@]/%//Cargo.lock}" >/dev/null
 cargo fmt --all --check
-for package in "${apart[@]}"; do cargo fmt --check --manifest-path "$package/Cargo.toml"; done
+for package in "${apart[@]}"; do
+    cargo fmt --check --manifest-path "$package/Cargo.toml"
+    # Their builds are long steps, which would find an old lock file late.
+    cargo update --quiet --workspace --locked --manifest-path "$package/Cargo.toml"
+done
 
 for step in .ci/steps/*.sh; do
     [[ $(wc -l <"$step") -le 40 ]] || fail "more than 40 lines: $step"
