@@ -55,7 +55,7 @@ fn accept(folder: &Folder, rounds: usize) {
         insert.execute([text]).unwrap();
         commits.push(begun.elapsed());
         let begun = Instant::now();
-        runtime.block_on(outbox.save(input)).unwrap();
+        runtime.block_on(outbox.save(input).into_future()).unwrap();
         saves.push(begun.elapsed());
     }
     let [commit, save] = [commits, saves].map(|mut times| {

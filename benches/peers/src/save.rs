@@ -4,9 +4,9 @@
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use envd_sdk::graphql::TypedOperation;
 use envd_sdk::graphql::generated::{CreateOrSaveConsignment, create_or_save_consignment};
 use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
-use graphql_client::GraphQLQuery;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -114,7 +114,7 @@ static DOCUMENT: LazyLock<&str> = LazyLock::new(|| {
         envd_account_id,
         input,
     };
-    CreateOrSaveConsignment::build_query(variables).query
+    CreateOrSaveConsignment::body(variables).document
 });
 
 fn save_by_hand<H: Hand>(run: &Run<'_>) -> (Duration, usize) {
