@@ -360,10 +360,15 @@ fn identity() -> RecordIdentity<Property> {
 }
 
 fn page(position: PagePosition, range: PageRange, subset: Subset) -> PropertyPage {
-    let places = subset.records.iter().enumerate();
-    let empty = places.filter(|(_, record)| record.is_none());
-    let gaps: Vec<usize> = empty.map(|(place, _)| place).collect();
-    let records = subset.records.into_iter().flatten();
+    let mut gaps = Vec::new();
+    // Records are large; collecting them reuses the memory of the list, which `flatten` would not.
+    let places = subset.records.into_iter().enumerate();
+    let records = places.filter_map(|(place, record)| {
+        if record.is_none() {
+            gaps.push(place);
+        }
+        record
+    });
     let mut page = Page::new(position, records.collect());
     page.set_gaps(&gaps, subset.unreadable);
     page.total = range.total.and_then(|total| i64::try_from(total).ok());
