@@ -42,7 +42,7 @@ macro_rules! tables {
     )+};
 }
 
-tables! { lost_replies repeated_failures twins edits others waiting readings writers }
+tables! { lost_replies lost_changes repeated_failures twins edits others waiting readings writers }
 
 struct Play {
     farm: Farm,
