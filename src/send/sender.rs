@@ -253,19 +253,20 @@ impl Sender {
 }
 
 impl<O: SentOperation> Exchange<'_, O> {
-    /// Runs the exchange in the span of the call, and adds operation, attempts and doubt to an error.
+    /// Runs the exchange in the span of the call, and adds attempts, doubt and the operation to an error.
     async fn traced(mut self, span: &tracing::Span) -> Result<Exchanged<O::Value>> {
         let result = self.run().instrument(span.clone()).await;
         let result = result.map_err(|error| {
             error
                 .with_attempts(self.attempts)
                 .with_may_have_applied(self.in_doubt)
-                .with_operation(self.operation.name())
         });
         span.record("attempts", self.attempts);
+        // The span names the operation already.
         trace::ended::<O>(span, &result);
+        let answer = result.map_err(|error| error.with_operation(self.operation.name()))?;
         Ok(Exchanged {
-            value: result?.value,
+            value: answer.value,
             json: None,
             attempts: self.attempts,
         })
