@@ -311,7 +311,7 @@ struct Parts<'a> {
 
 /// A reply as received.
 #[derive(Clone, Copy)]
-pub(super) struct RawReply<'a> {
+struct RawReply<'a> {
     status: u16,
     media_type: Option<&'a str>,
     bytes: &'a [u8],
@@ -324,7 +324,7 @@ impl<'a> RawReply<'a> {
     ///
     /// Media type, status and body together decide (GraphQL over HTTP, draft of 2026-08): `application/graphql-response+json`
     /// with any status, `application/json` with 2xx, and with other statuses only if there is an `errors` array.
-    pub(super) fn new(status: u16, media_type: Option<&'a str>, bytes: &'a [u8]) -> Option<Self> {
+    fn new(status: u16, media_type: Option<&'a str>, bytes: &'a [u8]) -> Option<Self> {
         let success = (200..=299).contains(&status);
         let needs_errors = match media_type {
             Some("application/graphql-response+json") => false,
@@ -340,7 +340,7 @@ impl<'a> RawReply<'a> {
     }
 
     /// Decodes a reply without errors in one pass; `None` if it has errors, or does not fit.
-    pub(super) fn at_once<T: DeserializeOwned>(&self) -> Option<Result<Outcome<T>, Error>> {
+    fn at_once<T: DeserializeOwned>(&self) -> Option<Result<Outcome<T>, Error>> {
         if self.needs_errors {
             return None;
         }
@@ -356,7 +356,7 @@ impl<'a> RawReply<'a> {
     }
 
     /// Decodes each part of the reply separately, and the data as text; `None` if the reply does not belong to the interface.
-    pub(super) fn parts(&self) -> Option<Result<Outcome<&'a RawValue>, Error>> {
+    fn parts(&self) -> Option<Result<Outcome<&'a RawValue>, Error>> {
         let Ok(text) = std::str::from_utf8(self.bytes) else {
             return self.limited(|| self.not_utf8());
         };
@@ -463,7 +463,7 @@ impl<'a> RawReply<'a> {
         Error::rejected(self.received(data), errors)
     }
 
-    pub(super) fn unreadable(
+    fn unreadable(
         &self,
         path: &str,
         detail: impl Into<String>,
@@ -474,12 +474,12 @@ impl<'a> RawReply<'a> {
     }
 
     /// The data of a reply that was already decoded, for error reports.
-    pub(super) fn data(&self) -> Option<Value> {
+    fn data(&self) -> Option<Value> {
         let text = object_text(std::str::from_utf8(self.bytes).ok()?)?;
         part_of(text, &["data"]).map(reply_memory::value)
     }
 
-    pub(super) fn received(&self, data: Option<Value>) -> ReplyParts {
+    fn received(&self, data: Option<Value>) -> ReplyParts {
         ReplyParts::new(self.status, self.media_type, self.bytes, data)
     }
 }
