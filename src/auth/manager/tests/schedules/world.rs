@@ -306,14 +306,16 @@ pub(super) async fn answer(
     note(|| format!("{sent_at:?}: process {process} sends rt-{sent}, which {fate:?}"));
     match fate {
         Fate::Arrives => {
-            let issued = lock(&world).refresh(sent, sent_at, Some(process));
-            {
+            let issued = {
                 let mut world = lock(&world);
-                match issued {
-                    Some(generation) => drop(world.issued_at.insert(generation, asked_at)),
-                    None => *world.refused.entry(sent).or_default() += 1,
+                let issued = world.refresh(sent, sent_at, Some(process));
+                if let Some(generation) = issued {
+                    world.issued_at.insert(generation, asked_at);
+                } else {
+                    *world.refused.entry(sent).or_default() += 1;
                 }
-            }
+                issued
+            };
             clock.sleep(back).await;
             let Some(n) = issued else {
                 return Ok(error(403, "invalid_grant"));
