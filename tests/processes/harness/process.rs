@@ -147,6 +147,12 @@ impl Process {
         self.next().expect("the child has ended")
     }
 
+    /// Sends a line, and returns the next line of stdout.
+    pub fn ask(&mut self, line: &str) -> String {
+        self.send(line);
+        self.receive()
+    }
+
     /// Kills the process (with SIGKILL on Unix) and waits for its end.
     pub fn kill(&mut self) {
         self.child.kill().unwrap();

@@ -50,18 +50,15 @@ async fn while_a_process_hangs_with_the_lock_another_one_times_out_and_sends_not
     let mut holder = take_tokens(url.as_str(), &Fault::After(1).at(&path));
     let mut waiter = take_tokens_at_once(url.as_str(), &path);
     let before = fake.token_requests();
-    holder.send("expire");
-    assert_eq!(holder.receive(), "here");
+    assert_eq!(holder.ask("expire"), "here");
     for line in ["expire", "token"] {
-        waiter.send(line);
-        let reply = waiter.receive();
+        let reply = waiter.ask(line);
         assert!(reply.starts_with("try again: "), "{reply}");
         assert!(reply.contains("lock"), "{reply}");
     }
     assert_eq!(fake.token_requests(), before);
     holder.kill();
-    waiter.send("token");
-    assert!(waiter.receive().starts_with("token 2 "));
+    assert!(waiter.ask("token").starts_with("token 2 "));
     assert_eq!(fake.token_requests(), before + 1);
 }
 
@@ -75,21 +72,16 @@ async fn while_a_process_cannot_store_its_tokens_another_one_sends_nothing() {
     let mut owner = take_tokens(url.as_str(), &Fault::Full(2).at(&path));
     let mut waiter = take_tokens_at_once(url.as_str(), &path);
     let before = fake.token_requests();
-    owner.send("expire");
-    let token = owner.receive();
+    let token = owner.ask("expire");
     assert!(token.starts_with("token 2 "), "{token}");
     for line in ["expire", "token"] {
-        waiter.send(line);
-        let reply = waiter.receive();
+        let reply = waiter.ask(line);
         assert!(reply.starts_with("try again: "), "{reply}");
     }
-    owner.send("token");
-    assert_eq!(owner.receive(), token);
+    assert_eq!(owner.ask("token"), token);
     assert_eq!(generation(&file).await, 1);
-    owner.send("mend");
-    assert_eq!(owner.receive(), "stored");
-    waiter.send("token");
-    assert_eq!(waiter.receive(), token);
+    assert_eq!(owner.ask("mend"), "stored");
+    assert_eq!(waiter.ask("token"), token);
     assert_eq!(fake.token_requests(), before + 1);
 }
 
@@ -99,33 +91,29 @@ async fn a_process_notices_a_logout_and_another_user_in_another_process() {
     let (fake, folder, file) = logged_in().await;
     let url = fake.token_url();
     let mut host = take_tokens(url.as_str(), &folder.text(FILE));
-    let mut ask = |line: &str| {
-        host.send(line);
-        host.receive()
-    };
-    let token = ask("token");
+    let token = host.ask("token");
     assert!(token.starts_with("token 1 "), "{token}");
     // Another user logs in.
     fake.log_in_as(User::New).unwrap();
     log_in(&fake, file.clone()).await;
-    assert_eq!(ask("check"), token);
-    assert_eq!(ask("event"), "UserReplaced { generation: 2 }");
-    let reply = ask("token");
+    assert_eq!(host.ask("check"), token);
+    assert_eq!(host.ask("event"), "UserReplaced { generation: 2 }");
+    let reply = host.ask("token");
     assert!(reply.starts_with("error "), "{reply}");
     assert!(reply.contains("another user"), "{reply}");
-    assert!(ask("event").starts_with("ReauthRequired "));
+    assert!(host.ask("event").starts_with("ReauthRequired "));
     // The first user logs in again, and then out.
     fake.log_in_as(User::Producer).unwrap();
     log_in(&fake, file.clone()).await;
-    let token = ask("token");
+    let token = host.ask("token");
     assert!(token.starts_with("token 3 "), "{token}");
-    assert!(ask("event").starts_with("LoggedIn "));
+    assert!(host.ask("event").starts_with("LoggedIn "));
     let elsewhere = manager(url.as_str(), file.clone(), Clock::manual(start()));
     let report = elsewhere.build().unwrap().logout(None).await;
     assert!(report.problems.is_empty(), "{report:?}");
-    assert_eq!(ask("check"), token);
-    assert_eq!(ask("event"), "LoggedOut { elsewhere: true }");
-    let reply = ask("token");
+    assert_eq!(host.ask("check"), token);
+    assert_eq!(host.ask("event"), "LoggedOut { elsewhere: true }");
+    let reply = host.ask("token");
     assert!(reply.starts_with("error "), "{reply}");
     assert!(file.load(KEY).await.unwrap().is_none());
 }
