@@ -131,8 +131,8 @@ impl Questionnaire {
     ///
     /// `input` is the consignment of the new form: that of the old form, either unchanged or without the answers that this list has
     /// no question for ([`explain_answers`](Self::explain_answers)). Any such answer left in it is sent as an answer to an unknown
-    /// question. Rows are kept, including those without any remaining answer, and so are [skipped](Form::skip) questions. The form
-    /// shows those that this list has. Earlier edits can no longer be undone.
+    /// question. Rows and [skipped](Form::skip) questions are kept if this list still has them, including rows without any
+    /// remaining answer. Earlier edits can no longer be undone.
     ///
     /// ```
     /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput, Question};
