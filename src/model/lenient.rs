@@ -47,7 +47,20 @@ where
     D: Deserializer<'de>,
     T: for<'a> From<&'a str>,
 {
-    BorrowedText::deserialize(deserializer).map(|BorrowedText(text)| T::from(&text))
+    struct Text<T>(PhantomData<T>);
+
+    impl<T: for<'a> From<&'a str>> Visitor<'_> for Text<T> {
+        type Value = T;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a string")
+        }
+
+        fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+            Ok(text.into())
+        }
+    }
+    deserializer.deserialize_str(Text(PhantomData))
 }
 
 /// Decodes a string, or a whole number as its digits.
@@ -214,18 +227,18 @@ where
 /// Decodes a list, or null. Counts nulls; `place` converts each element.
 pub(crate) fn places<'de, D, T, U>(
     deserializer: D,
-    place: fn(Option<T>) -> Option<U>,
+    place: impl FnMut(Option<T>) -> Option<U>,
 ) -> Result<Option<Vec<U>>, D::Error>
 where
     D: Deserializer<'de>,
     T: Deserialize<'de>,
 {
-    deserializer.deserialize_option(Places(place))
+    deserializer.deserialize_option(Places(place, PhantomData))
 }
 
-struct Places<T, U>(fn(Option<T>) -> Option<U>);
+struct Places<T, F>(F, PhantomData<T>);
 
-impl<'de, T: Deserialize<'de>, U> Visitor<'de> for Places<T, U> {
+impl<'de, T: Deserialize<'de>, U, F: FnMut(Option<T>) -> Option<U>> Visitor<'de> for Places<T, F> {
     type Value = Option<Vec<U>>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -244,18 +257,36 @@ impl<'de, T: Deserialize<'de>, U> Visitor<'de> for Places<T, U> {
         list.deserialize_seq(self)
     }
 
-    // Records are large, so each is moved only once, to its final place.
-    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut sequence: A) -> Result<Self::Value, A::Error> {
         let mut list = Vec::new();
-        while let Some(element) = sequence.next_element()? {
-            if Option::is_none(&element) {
-                reply_memory::count_null();
-            }
-            if let Some(kept) = (self.0)(element) {
-                reply_memory::push(&mut list, kept)?;
+        loop {
+            let element = Element(&mut list, &mut self.0, PhantomData::<T>);
+            if sequence.next_element_seed(element)?.is_none() {
+                return Ok(Some(list));
             }
         }
-        Ok(Some(list))
+    }
+}
+
+/// Decodes an element of a list into its place. Records are large; returning them from one deserializer to the next would copy
+/// each several times.
+struct Element<'a, T, U, F>(&'a mut Vec<U>, &'a mut F, PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>, U, F: FnMut(Option<T>) -> Option<U>> DeserializeSeed<'de>
+    for Element<'_, T, U, F>
+{
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        let Self(list, place, _) = self;
+        let element = Option::<T>::deserialize(deserializer)?;
+        if element.is_none() {
+            reply_memory::count_null();
+        }
+        match place(element) {
+            Some(kept) => reply_memory::push(list, kept),
+            None => Ok(()),
+        }
     }
 }
 
@@ -279,7 +310,7 @@ where
         }
 
         fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Vec<T>, A::Error> {
-            let list = Places(|element| element).visit_seq(list)?;
+            let list = Places(|element: Option<T>| element, PhantomData).visit_seq(list)?;
             Ok(list.unwrap_or_default())
         }
 

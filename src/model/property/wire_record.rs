@@ -6,8 +6,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -106,43 +105,56 @@ pub(super) struct AnyValue(#[serde(deserialize_with = "reply_memory::any_value")
 #[serde(transparent)]
 pub(super) struct Int(#[serde(deserialize_with = "lenient::int")] pub(super) Option<i64>);
 
-/// `{ShortCode, Description}`.
-#[derive(Deserialize)]
-struct CodeFields<'a> {
-    #[serde(rename = "ShortCode", borrow)]
-    code: Option<BorrowedText<'a>>,
-    #[serde(rename = "Description", borrow)]
-    name: Option<BorrowedText<'a>>,
+/// `{ShortCode, Description}`, or the bare code. assumed: the latter is tolerated, not seen
+struct Coded<C, N> {
+    code: Option<C>,
+    name: Option<N>,
 }
 
-/// Like [`CodeFields`], or the bare code. assumed: the latter is tolerated, not seen
-struct Wire<'a>(CodeFields<'a>);
-
-impl<'de> Deserialize<'de> for Wire<'de> {
+impl<'de, C, N> Deserialize<'de> for Coded<C, N>
+where
+    C: Deserialize<'de> + for<'a> From<&'a str>,
+    N: Deserialize<'de>,
+{
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct WireVisitor;
+        struct CodedVisitor<C, N>(PhantomData<(C, N)>);
 
-        impl<'de> Visitor<'de> for WireVisitor {
-            type Value = Wire<'de>;
+        impl<'de, C, N> Visitor<'de> for CodedVisitor<C, N>
+        where
+            C: Deserialize<'de> + for<'a> From<&'a str>,
+            N: Deserialize<'de>,
+        {
+            type Value = Coded<C, N>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object with a short code")
             }
 
-            fn visit_str<E: Error>(self, code: &str) -> Result<Wire<'de>, E> {
-                let code = Some(BorrowedText(code.to_owned().into()));
-                Ok(Wire(CodeFields { code, name: None }))
+            fn visit_str<E: Error>(self, code: &str) -> Result<Self::Value, E> {
+                let code = Some(C::from(code));
+                Ok(Coded { code, name: None })
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Wire<'de>, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
                 lenient::unfit_list(list, &self)
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Wire<'de>, A::Error> {
-                CodeFields::deserialize(MapAccessDeserializer::new(map)).map(Wire)
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut coded = Coded {
+                    code: None,
+                    name: None,
+                };
+                while let Some(BorrowedText(name)) = map.next_key()? {
+                    match &*name {
+                        "ShortCode" => coded.code = map.next_value()?,
+                        "Description" => coded.name = map.next_value()?,
+                        _ => drop(map.next_value::<IgnoredAny>()?),
+                    }
+                }
+                Ok(coded)
             }
         }
-        deserializer.deserialize_any(WireVisitor)
+        deserializer.deserialize_any(CodedVisitor(PhantomData))
     }
 }
 
@@ -154,12 +166,9 @@ pub(super) struct WireRecords<T>(#[serde(deserialize_with = "lenient::list")] pu
 /// A list of `{ShortCode}`.
 pub(super) struct Codes<T>(pub(super) Vec<T>);
 
-impl<'de, T: for<'a> From<&'a str>> Deserialize<'de> for Codes<T> {
+impl<'de, T: Deserialize<'de> + for<'a> From<&'a str>> Deserialize<'de> for Codes<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let code = |element: Option<Wire<'de>>| {
-            let BorrowedText(code) = element?.0.code?;
-            Some(T::from(&code))
-        };
+        let code = |element: Option<Coded<T, IgnoredAny>>| element?.code;
         Ok(Self(
             lenient::places(deserializer, code)?.unwrap_or_default(),
         ))
@@ -172,23 +181,39 @@ pub(super) fn write_codes<T: Serialize, S: Serializer>(
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
-    struct Coded<'a, T> {
+    struct OnlyCode<'a, T> {
         #[serde(rename = "ShortCode")]
         short_code: &'a T,
     }
-    serializer.collect_seq(list.iter().map(|short_code| Coded { short_code }))
+    serializer.collect_seq(list.iter().map(|short_code| OnlyCode { short_code }))
 }
 
 /// The `{ShortCode, Description}` of a status.
 pub(super) struct Status(pub(super) Option<PropertyStatus>);
 
+/// A short code or a name.
+struct CodeOrName(PropertyStatus);
+
+impl From<&str> for CodeOrName {
+    fn from(text: &str) -> Self {
+        Self(PropertyStatus::from_code(text))
+    }
+}
+
+impl<'de> Deserialize<'de> for CodeOrName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        lenient::from_text(deserializer)
+    }
+}
+
 impl<'de> Deserialize<'de> for Status {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Some(Wire(CodeFields { code, name })) = Option::deserialize(deserializer)? else {
+        let Some(Coded { code, name }) =
+            Option::<Coded<CodeOrName, CodeOrName>>::deserialize(deserializer)?
+        else {
             return Ok(Self(None));
         };
-        let status = |BorrowedText(text)| PropertyStatus::from_code(&text);
-        let [code, name] = [code, name].map(|text| text.map(status));
+        let [code, name] = [code, name].map(|status| status.map(|CodeOrName(status)| status));
         // The short code of an amalgamated property is unknown, so its name decides.
         Ok(Self(match (code, name) {
             (Some(PropertyStatus::Unrecognized(_)), Some(name)) if name.is_known() => Some(name),
