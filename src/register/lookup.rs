@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-use super::get_records::{GetRecords, Subset};
+use super::get_records::GetRecords;
 use super::if_modified::{IfModified, if_modified_since};
+use super::replies::Subset;
 use super::{LookupMany, OPERATION, Register};
 use crate::error::{Error, ErrorKind, Result};
 use crate::locked::lock;
@@ -164,8 +165,7 @@ fn lookup_of(mut subset: Subset, pic: Pic) -> Result<Lookup> {
         return Err(record.error);
     }
     let several = subset.total.is_some_and(|total| total > 1);
-    let records = subset.records.into_iter().flatten();
-    let mut records: Vec<Property> = records.collect();
+    let mut records = subset.records;
     let count = records.len() as u64;
     // Total may exceed the records on a page, unless the page is empty.
     if let Some(total) = subset.total
@@ -259,9 +259,9 @@ mod tests {
         let property = |pic: &str| {
             let mut property = Property::default();
             property.pic = Some(pic.to_owned());
-            Some(property)
+            property
         };
-        let found = |total, records: &[Option<Property>]| {
+        let found = |total, records: &[Property]| {
             let records = records.to_vec();
             let subset = Subset {
                 total,
@@ -274,7 +274,6 @@ mod tests {
         for (total, records) in [
             (Some(1), vec![]),
             (Some(3), vec![]),
-            (Some(1), vec![None]),
             (Some(0), vec![own()]),
             (Some(1), vec![own(), own()]),
             (Some(1), vec![property("QBZZ2222")]),

@@ -46,6 +46,7 @@ mod lookup_many;
 mod page_request;
 mod property_search;
 mod register_builder;
+mod replies;
 
 pub use self::if_modified::IfModified;
 pub use self::lookup::Lookup;

@@ -10,8 +10,9 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
-use super::get_records::{GetRecords, Subset};
+use super::get_records::GetRecords;
 use super::if_modified::{IfModified, if_modified_since};
+use super::replies::Subset;
 use super::{OPERATION, PropertySearch, Register};
 use crate::error::{Error, Result};
 use crate::model::Property;
@@ -118,7 +119,7 @@ impl PageRange {
         let first = Self {
             index,
             offset,
-            count: subset.records.len() as u64,
+            count: subset.length() as u64,
             limit: subset.limit,
             total: subset.total,
             origin,
@@ -166,7 +167,7 @@ impl PageRange {
     pub(super) fn next(&self, index: u32, subset: &Subset) -> Result<Option<Self>> {
         let total = subset.total.or(self.total);
         let end = self.end();
-        if subset.records.is_empty() {
+        if subset.length() == 0 {
             // The result may have shrunk.
             return match total {
                 Some(total) if self.records_to_end() < total => Err(empty_before(total)),
@@ -184,7 +185,7 @@ impl PageRange {
         let next = Self {
             index: Some(index),
             offset,
-            count: subset.records.len() as u64,
+            count: subset.length() as u64,
             limit: subset.limit.or(self.limit),
             total,
             ..*self
@@ -327,7 +328,7 @@ impl Register {
             self.set_first_page_index(1);
             return Ok((2, self.get_page(search, Some(2)).await?));
         }
-        if offset >= first.end() && !subset.records.is_empty() {
+        if offset >= first.end() && subset.length() > 0 {
             self.set_first_page_index(0);
         }
         Ok((1, subset))
@@ -360,17 +361,8 @@ fn identity() -> RecordIdentity<Property> {
 }
 
 fn page(position: PagePosition, range: PageRange, subset: Subset) -> PropertyPage {
-    let mut gaps = Vec::new();
-    // Records are large; collecting them reuses the memory of the list, which `flatten` would not.
-    let places = subset.records.into_iter().enumerate();
-    let records = places.filter_map(|(place, record)| {
-        if record.is_none() {
-            gaps.push(place);
-        }
-        record
-    });
-    let mut page = Page::new(position, records.collect());
-    page.set_gaps(&gaps, subset.unreadable);
+    let mut page = Page::new(position, subset.records);
+    page.set_gaps(&subset.gaps, subset.unreadable);
     page.total = range.total.and_then(|total| i64::try_from(total).ok());
     (page.offset, page.limit) = (Some(range.offset), range.limit);
     page.last_modified = subset.last_modified;
@@ -393,7 +385,7 @@ mod tests {
             offset,
             limit,
             total,
-            records: vec![Some(Property::default()); count],
+            records: vec![Property::default(); count],
             ..Subset::default()
         }
     }
