@@ -49,7 +49,7 @@ fn show_of<T: DeserializeOwned>(
         }),
         Peer::new("`graphql_client` and reqwest", derive),
         Peer::new("cynic and reqwest", cynic),
-        Peer::new("envd-sdk", sdk).at_most(1.10, None),
+        Peer::new("envd-sdk", sdk).at_most(1.05, None),
     ];
     let pages = Pages::new(PAGES, sample);
     let work = format!("{what}, {} KB a page of {PAGE_SIZE}", pages.kilobytes());
