@@ -41,6 +41,12 @@ use super::{Edge, reply_memory};
 #[serde(transparent)]
 pub(crate) struct BorrowedText<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
+impl From<&str> for BorrowedText<'_> {
+    fn from(text: &str) -> Self {
+        Self(Cow::Owned(text.to_owned()))
+    }
+}
+
 /// Decodes a type from a string, for enums that keep unknown values, see [`open_enum!`](crate::open_enum).
 pub fn from_text<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where

@@ -259,13 +259,14 @@ mod tests {
         let property = |pic: &str| {
             let mut property = Property::default();
             property.pic = Some(pic.to_owned());
-            property
+            Some(property)
         };
-        let found = |total, records: &[Property]| {
-            let records = records.to_vec();
+        let found = |total, records: &[Option<Property>]| {
+            let nulls = (0..records.len()).filter(|at| records[*at].is_none());
             let subset = Subset {
                 total,
-                records,
+                records: records.iter().flatten().cloned().collect(),
+                gaps: nulls.collect(),
                 ..Subset::default()
             };
             lookup_of(subset, pic("QAZZ7777"))
@@ -274,6 +275,7 @@ mod tests {
         for (total, records) in [
             (Some(1), vec![]),
             (Some(3), vec![]),
+            (Some(1), vec![None]),
             (Some(0), vec![own()]),
             (Some(1), vec![own(), own()]),
             (Some(1), vec![property("QBZZ2222")]),

@@ -142,9 +142,10 @@ struct SubSetRecords(Vec<Property>, Vec<usize>);
 
 impl<'de> Deserialize<'de> for SubSetRecords {
     fn deserialize<D: Deserializer<'de>>(list: D) -> std::result::Result<Self, D::Error> {
-        let (mut gaps, mut place) = (Vec::new(), 0);
-        let records = places(list, |record| {
-            if Option::is_none(&record) {
+        let mut gaps = Vec::new();
+        let mut place = 0;
+        let records = places(list, |record: Option<Property>| {
+            if record.is_none() {
                 gaps.push(place);
             }
             place += 1;

@@ -50,6 +50,15 @@ fn the_name_of_a_status_tells_where_its_code_does_not() {
 }
 
 #[test]
+fn a_description_of_another_type_is_an_error() {
+    for field in ["Species", "Brands"] {
+        let record = json!({field: [{"ShortCode": "C", "Description": 5}]});
+        let error = serde_json::from_value::<Property>(record).unwrap_err();
+        assert!(error.to_string().contains("expected a string"), "{error}");
+    }
+}
+
+#[test]
 fn unknown_fields_come_back() {
     let wire = json!({
         "PIC": "QAZZ7777", "Latitude": -27.5, "Nested": {"a": [1, null]},

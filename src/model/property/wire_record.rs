@@ -106,25 +106,17 @@ pub(super) struct AnyValue(#[serde(deserialize_with = "reply_memory::any_value")
 pub(super) struct Int(#[serde(deserialize_with = "lenient::int")] pub(super) Option<i64>);
 
 /// `{ShortCode, Description}`, or the bare code. assumed: the latter is tolerated, not seen
-struct Coded<C, N> {
+struct Coded<'a, C> {
     code: Option<C>,
-    name: Option<N>,
+    name: Option<BorrowedText<'a>>,
 }
 
-impl<'de, C, N> Deserialize<'de> for Coded<C, N>
-where
-    C: Deserialize<'de> + for<'a> From<&'a str>,
-    N: Deserialize<'de>,
-{
+impl<'de, C: Deserialize<'de> + for<'a> From<&'a str>> Deserialize<'de> for Coded<'de, C> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct CodedVisitor<C, N>(PhantomData<(C, N)>);
+        struct CodedVisitor<C>(PhantomData<C>);
 
-        impl<'de, C, N> Visitor<'de> for CodedVisitor<C, N>
-        where
-            C: Deserialize<'de> + for<'a> From<&'a str>,
-            N: Deserialize<'de>,
-        {
-            type Value = Coded<C, N>;
+        impl<'de, C: Deserialize<'de> + for<'a> From<&'a str>> Visitor<'de> for CodedVisitor<C> {
+            type Value = Coded<'de, C>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object with a short code")
@@ -168,7 +160,7 @@ pub(super) struct Codes<T>(pub(super) Vec<T>);
 
 impl<'de, T: Deserialize<'de> + for<'a> From<&'a str>> Deserialize<'de> for Codes<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let code = |element: Option<Coded<T, IgnoredAny>>| element?.code;
+        let code = |element: Option<Coded<'de, T>>| element?.code;
         Ok(Self(
             lenient::places(deserializer, code)?.unwrap_or_default(),
         ))
@@ -191,29 +183,14 @@ pub(super) fn write_codes<T: Serialize, S: Serializer>(
 /// The `{ShortCode, Description}` of a status.
 pub(super) struct Status(pub(super) Option<PropertyStatus>);
 
-/// A short code or a name.
-struct CodeOrName(PropertyStatus);
-
-impl From<&str> for CodeOrName {
-    fn from(text: &str) -> Self {
-        Self(PropertyStatus::from_code(text))
-    }
-}
-
-impl<'de> Deserialize<'de> for CodeOrName {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        lenient::from_text(deserializer)
-    }
-}
-
 impl<'de> Deserialize<'de> for Status {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Some(Coded { code, name }) =
-            Option::<Coded<CodeOrName, CodeOrName>>::deserialize(deserializer)?
-        else {
+        let coded: Option<Coded<'de, BorrowedText<'de>>> = Option::deserialize(deserializer)?;
+        let Some(Coded { code, name }) = coded else {
             return Ok(Self(None));
         };
-        let [code, name] = [code, name].map(|status| status.map(|CodeOrName(status)| status));
+        let status = |BorrowedText(text)| PropertyStatus::from_code(&text);
+        let [code, name] = [code, name].map(|text| text.map(status));
         // The short code of an amalgamated property is unknown, so its name decides.
         Ok(Self(match (code, name) {
             (Some(PropertyStatus::Unrecognized(_)), Some(name)) if name.is_known() => Some(name),

@@ -51,7 +51,7 @@ impl<T: 'static> From<RecordId<T>> for RecordIdentity<T> {
 /// Keyed hashes, which need no further hashing.
 type Hashes = HashSet<u64, BuildHasherDefault<IsHash>>;
 
-/// The pages of a list read so far, as hashes.
+/// The pages of a list read so far, as numbers and hashes.
 ///
 /// Each record with a text as its id takes one hash, 9 to 18 bytes, so about 2.5 MB for 200,000 records. Hashes are keyed randomly
 /// and have 64 bits: with 200,000 records, one list in a thousand million has a collision. Records without an id count as new, so
@@ -165,8 +165,8 @@ impl ListGuard {
     }
 }
 
-/// Numbers seen so far, as a bit in a block of 64. A register numbers its records one after the other, so most of a page fall
-/// into a few blocks; numbers far apart take 17 to 34 bytes each.
+/// The numbers seen so far, each as a bit in a block of 64. A register numbers its records one after the other, so those of a page
+/// are in a few blocks. Numbers far apart take 17 to 34 bytes each.
 #[derive(Default)]
 struct Numbers(HashMap<i64, u64>);
 
